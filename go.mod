@@ -1,0 +1,3 @@
+module github.com/sparsenb/sparsenb
+
+go 1.26.0

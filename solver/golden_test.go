@@ -1,0 +1,177 @@
+package solver
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/internal/golden"
+)
+
+const goldenDir = "../testdata/golden"
+
+// problemOf builds the problem of an instance in groups, or with every feature a group of its own.
+func problemOf(t *testing.T, in golden.Instance, k int64, grouped bool) (Problem, []int) {
+	t.Helper()
+	p := Problem{K: k, Smoothing: float64(in.Smoothing), DocumentsPositive: float64(in.NPlus), DocumentsNegative: float64(in.NMinus)}
+	if in.Model == "bnb" {
+		p.Model = Bernoulli
+	}
+	if !grouped {
+		index := make([]int, len(in.FPlus))
+		for i := range in.PositiveCounts {
+			p.Groups = append(p.Groups, Group{in.PositiveCounts[i], in.NegativeCounts[i], 1})
+			index[i] = i
+		}
+		return p, index
+	}
+	groups, index, err := GroupFeatures(in.PositiveCounts, in.NegativeCounts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Groups = groups
+	return p, index
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if got == want || math.IsNaN(got) && math.IsNaN(want) {
+		return
+	}
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, want %v: off by %.3g, tolerance %.3g", what, got, want, math.Abs(got-want), tolerance)
+	}
+}
+
+func TestGoldenMultinomial(t *testing.T) {
+	instances, err := golden.Load(goldenDir, "mnb_")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range instances {
+		for _, want := range in.Results {
+			for _, grouped := range []bool{false, true} {
+				p, index := problemOf(t, in, want.K, grouped)
+				r, err := Solve(p, Settings{})
+				if err != nil {
+					t.Errorf("%s k=%d: %v", in.ID, want.K, err)
+					continue
+				}
+				what := in.ID + " k=" + itoa(want.K)
+				tol := in.Tol.RelGain*float64(want.PsiGain) + in.Tol.AbsGain
+				near(t, what+" base", r.Base, float64(in.C), 1e-12*math.Abs(float64(in.C)))
+				near(t, what+" upper bound", r.UpperBound, float64(want.PsiGain), tol)
+				if want.AlphaUnique {
+					a := float64(want.Alpha)
+					near(t, what+" alpha", r.Alpha, a, in.Tol.RelAlpha*min(a, 1-a))
+				}
+				if r.Gain < float64(want.BestCutGain)-tol {
+					t.Errorf("%s: gain %v is below that of the better cut, %v", what, r.Gain, want.BestCutGain)
+				}
+				if want.Proven() {
+					near(t, what+" gain", r.Gain, float64(want.PhiGain), tol)
+					if r.Certificate != Optimal {
+						t.Errorf("%s: the certificate is %v after %d nodes, want optimal", what, r.Certificate, r.Nodes)
+					}
+				}
+				checkResult(t, what, p, r)
+				checkParameters(t, what, r, index, in, want)
+			}
+		}
+	}
+}
+
+// checkParameters compares θ and weights with the reference on the reference's own support, whose parameters do not
+// depend on which of several optimal supports the solver chose.
+func checkParameters(t *testing.T, what string, r Result, index []int, in golden.Instance, want golden.Result) {
+	t.Helper()
+	tp, tm, w := want.ThetaPlus, want.ThetaMinus, want.Weights
+	if tp == nil {
+		return
+	}
+	take := make([]int64, len(in.FPlus))
+	for _, i := range want.Support {
+		take[i] = 1
+	}
+	plain, _ := problemOf(t, in, want.K, false)
+	params := parametersMultinomial(plain, smoothed(plain), take)
+	for _, i := range want.Support {
+		a, b := params.Theta(in.PositiveCounts[i], in.NegativeCounts[i])
+		near(t, what+" θ⁺", a, float64(tp[i]), in.Tol.RelTheta*float64(tp[i]))
+		near(t, what+" θ⁻", b, float64(tm[i]), in.Tol.RelTheta*float64(tm[i]))
+		got := params.Weight(in.PositiveCounts[i], in.NegativeCounts[i])
+		near(t, what+" weight", got, float64(w[i]), in.Tol.RelWeight*max(1, math.Abs(float64(w[i]))))
+	}
+	near(t, what+" intercept", r.Parameters.Intercept, float64(want.Intercept), 1e-12)
+	if want.NPhiSupports == 1 {
+		for _, i := range want.Support {
+			if r.Take[index[i]] == 0 {
+				t.Errorf("%s: feature %d of the only optimal support was not selected", what, i)
+			}
+		}
+	}
+}
+
+func TestGoldenBernoulli(t *testing.T) {
+	instances, err := golden.Load(goldenDir, "bnb_")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range instances {
+		for _, want := range in.Results {
+			p, index := problemOf(t, in, want.K, true)
+			r, err := Solve(p, Settings{})
+			if err != nil {
+				t.Errorf("%s k=%d: %v", in.ID, want.K, err)
+				continue
+			}
+			what := in.ID + " k=" + itoa(want.K)
+			tol := in.Tol.RelGain*float64(want.Gain) + in.Tol.AbsGain
+			near(t, what+" gain", r.Gain, float64(want.Gain), tol)
+			near(t, what+" base", r.Base, float64(in.VSum), 1e-12*math.Abs(float64(in.VSum)))
+			if r.Certificate != Optimal || r.Gap != 0 {
+				t.Errorf("%s: certificate %v, gap %v", what, r.Certificate, r.Gap)
+			}
+			for _, i := range want.Sure {
+				if g := index[i]; r.Take[g] != p.Groups[g].Size {
+					t.Errorf("%s: feature %d is above the cut but was not selected", what, i)
+				}
+			}
+			for i := range in.FPlus {
+				near(t, what+" score", r.Parameters.Score(in.PositiveCounts[i], in.NegativeCounts[i]), float64(in.Scores[i]), tol)
+				if !slices.Contains(want.Support, i) || want.ThetaPlus == nil {
+					continue
+				}
+				a, b := r.Parameters.Theta(in.PositiveCounts[i], in.NegativeCounts[i])
+				near(t, what+" θ⁺", a, float64(want.ThetaPlus[i]), in.Tol.RelTheta*a)
+				near(t, what+" θ⁻", b, float64(want.ThetaMinus[i]), in.Tol.RelTheta*b)
+				w := float64(want.Weights[i])
+				near(t, what+" weight", r.Parameters.Weight(in.PositiveCounts[i], in.NegativeCounts[i]), w, in.Tol.RelWeight*max(1, math.Abs(w)))
+			}
+			if len(want.Tied) == want.Need {
+				near(t, what+" intercept", r.Parameters.Intercept, float64(want.Intercept), 1e-9*max(1, math.Abs(float64(want.Intercept))))
+			}
+			checkResult(t, what, p, r)
+		}
+	}
+}
+
+func TestGoldenErrors(t *testing.T) {
+	cases, err := golden.LoadErrors(goldenDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range cases {
+		groups, _, err := GroupFeatures(in.PositiveCounts, in.NegativeCounts)
+		if err == nil {
+			p := Problem{Groups: groups, K: in.K, Smoothing: float64(in.Smoothing), DocumentsPositive: float64(in.NPlus), DocumentsNegative: float64(in.NMinus)}
+			if in.Model == "bnb" {
+				p.Model = Bernoulli
+			}
+			_, err = Solve(p, Settings{})
+		}
+		if err == nil {
+			t.Errorf("%s was accepted", in.ID)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func itoa(k int64) string { return strconv.FormatInt(k, 10) }
+
+// checkResult checks what holds for every answer: the size of the support, the order of the bounds, that the gain is
+// the likelihood of the θ returned, and that the bound is s_k(h) at the α returned.
+func checkResult(t *testing.T, what string, p Problem, r Result) {
+	t.Helper()
+	var size int64
+	for i, n := range r.Take {
+		if n < 0 || n > p.Groups[i].Size {
+			t.Errorf("%s: %d features taken of a group of %d", what, n, p.Groups[i].Size)
+		}
+		size += n
+	}
+	if k := min(p.K, p.features()); size != k || r.K != k {
+		t.Errorf("%s: the support has %d features and says %d, want %d", what, size, r.K, k)
+	}
+	if !(r.Gap >= 0) || r.UpperBound-r.Gain != r.Gap || r.Gain < 0 {
+		t.Errorf("%s: gain %v, bound %v, gap %v", what, r.Gain, r.UpperBound, r.Gap)
+	}
+	var scores sum
+	for i, n := range r.Take {
+		if n > 0 {
+			scores.add(float64(n) * r.Parameters.Score(p.Groups[i].Positive, p.Groups[i].Negative))
+		}
+	}
+	near(t, what+" sum of scores", scores.value(), r.Gain, 1e-12*r.Gain+1e-290)
+	if p.Model == Multinomial && r.K > 0 && r.Evaluations > 0 {
+		rk := newRanking(smoothed(p))
+		near(t, what+" bound at α", rk.at(odds(r.Odds), r.K).value, r.UpperBound, 1e-12*r.UpperBound)
+	}
+	checkLikelihood(t, what, p, r)
+}
+
+// checkLikelihood computes the log-likelihood of the model returned, as the definition has it.
+func checkLikelihood(t *testing.T, what string, p Problem, r Result) {
+	t.Helper()
+	if p.Model != Multinomial || r.K == 0 {
+		return
+	}
+	var likelihood, thetaPositive, thetaNegative, size float64
+	add := func(n int64, a, b, tp, tn float64) {
+		f := float64(n)
+		likelihood += f * (xlogy(a, tp) + xlogy(b, tn))
+		size += f * math.Abs(xlogy(a, tp)+xlogy(b, tn))
+		thetaPositive += f * tp
+		thetaNegative += f * tn
+	}
+	for i, g := range smoothed(p) {
+		if n := r.Take[i]; n > 0 {
+			tp, tn := r.Parameters.Theta(p.Groups[i].Positive, p.Groups[i].Negative)
+			add(n, g.Positive, g.Negative, tp, tn)
+		}
+		if n := g.Size - r.Take[i]; n > 0 {
+			pooled := (g.Positive + g.Negative) / r.Parameters.Mass
+			add(n, g.Positive, g.Negative, pooled, pooled)
+		}
+	}
+	near(t, what+" Σθ⁺", thetaPositive, 1, 1e-9)
+	near(t, what+" Σθ⁻", thetaNegative, 1, 1e-9)
+	// The last term is for θ near 1, whose rounding a large count multiplies.
+	near(t, what+" likelihood", likelihood, r.Base+r.Gain, 1e-12*size+1e-15*r.Parameters.Mass)
+}
+
+// instance draws counts of one of the kinds that text, and trouble, come in.
+func instance(rng *rand.Rand, m int) (kind string, positive, negative []float64) {
+	positive, negative = make([]float64, m), make([]float64, m)
+	kinds := []struct {
+		name string
+		draw func() (float64, float64)
+	}{
+		{"integers", func() (float64, float64) { return float64(rng.IntN(20)), float64(rng.IntN(20)) }},
+		{"reals", func() (float64, float64) { return rng.Float64(), rng.Float64() }},
+		{"ties", func() (float64, float64) { return float64(1 + rng.IntN(3)), float64(1 + rng.IntN(3)) }},
+		{"zeros", func() (float64, float64) {
+			return float64(rng.IntN(2) * rng.IntN(9)), float64(rng.IntN(2) * rng.IntN(9))
+		}},
+		{"disjoint", func() (float64, float64) {
+			if x := float64(1 + rng.IntN(12)); rng.IntN(2) == 0 {
+				return x, 0
+			} else {
+				return 0, x
+			}
+		}},
+		{"skewed", func() (float64, float64) {
+			return math.Exp(8*rng.Float64() - 4), math.Exp(8*rng.Float64() - 4)
+		}},
+		{"imbalanced", func() (float64, float64) { return float64(rng.IntN(1000)), float64(rng.IntN(3)) }},
+		{"balanced", func() (float64, float64) {
+			x := 1e6 + float64(rng.IntN(1000))
+			return x, x + float64(rng.IntN(100)-50)
+		}},
+	}
+	k := kinds[rng.IntN(len(kinds))]
+	for i := range positive {
+		positive[i], negative[i] = k.draw()
+	}
+	return k.name, positive, negative
+}
+
+// bruteForce returns φ(k)-C for every k, by looking at every support.
+func bruteForce(positive, negative []float64, smoothing float64) []float64 {
+	m := len(positive)
+	best := make([]float64, m+1)
+	for set := 1; set < 1<<m; set++ {
+		var bp, bn float64
+		for i := range m {
+			if set>>i&1 == 1 {
+				bp += positive[i] + smoothing
+				bn += negative[i] + smoothing
+			}
+		}
+		if bp == 0 || bn == 0 {
+			continue
+		}
+		alpha, beta := odds(bp / bn).shares()
+		var gain sum
+		for i := range m {
+			if set>>i&1 == 1 {
+				gain.add(divergence(positive[i]+smoothing, negative[i]+smoothing, alpha, beta))
+			}
+		}
+		k := bits.OnesCount(uint(set))
+		if k > 1 {
+			best[k] = max(best[k], gain.value())
+		}
+	}
+	return best
+}
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+func TestBruteForce(t *testing.T) {
+	instances := 4000
+	if testing.Short() {
+		instances = 400
+	}
+	rng := random(1)
+	bounded, solved := 0, 0
+	for range instances {
+		m := 1 + rng.IntN(12)
+		kind, positive, negative := instance(rng, m)
+		smoothing := []float64{0, 0, 1, 0.1}[rng.IntN(4)]
+		if slices.Max(positive)+slices.Max(negative)+smoothing == 0 {
+			continue
+		}
+		want := bruteForce(positive, negative, smoothing)
+		groups, _, err := GroupFeatures(positive, negative)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 0; k <= m; k++ {
+			what := fmt.Sprintf("%s m=%d k=%d smoothing=%v %v %v", kind, m, k, smoothing, positive, negative)
+			p := Problem{Groups: groups, K: int64(k), Smoothing: smoothing}
+			r, err := Solve(p, Settings{})
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			near(t, what+" gain", r.Gain, want[k], 1e-11*want[k]+1e-13)
+			if k > 0 && k < m {
+				// ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), of which a solver of ψ alone can be held to the last two.
+				slack := 1e-12*r.UpperBound + 1e-13
+				if r.UpperBound < want[k]-slack || r.UpperBound > want[k+1]+slack {
+					t.Errorf("%s: bound %v is not between φ(k) = %v and φ(k+1) = %v", what, r.UpperBound, want[k], want[k+1])
+				}
+			}
+			checkResult(t, what, p, r)
+			solved++
+			if r.Certificate != Optimal {
+				bounded++
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d problems solved, %d without a proof", solved, bounded)
+	if bounded > 0 {
+		t.Errorf("%d of %d small problems were left without a proof", bounded, solved)
+	}
+}
+
+// mapped solves the same problem after a change of the counts.
+func mapped(t *testing.T, positive, negative []float64, k int64) Result {
+	t.Helper()
+	groups, _, err := GroupFeatures(positive, negative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Solve(Problem{Groups: groups, K: k, DocumentsPositive: 1, DocumentsNegative: 1}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func scaled(v []float64, by float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = x * by
+	}
+	return out
+}
+
+func TestSymmetries(t *testing.T) {
+	rng := random(2)
+	for range 300 {
+		m := 2 + rng.IntN(200)
+		kind, positive, negative := instance(rng, m)
+		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
+			continue
+		}
+		previous := Result{}
+		increment := math.Inf(1)
+		for k := int64(1); k <= int64(m); k += 1 + int64(rng.IntN(m)/20) {
+			what := fmt.Sprintf("%s m=%d k=%d", kind, m, k)
+			r := mapped(t, positive, negative, k)
+			tol := 1e-11*r.UpperBound + 1e-13
+
+			swapped := mapped(t, negative, positive, k)
+			near(t, what+" bound with the classes swapped", swapped.UpperBound, r.UpperBound, tol)
+			if r.Certificate == Optimal && swapped.Certificate == Optimal {
+				near(t, what+" gain with the classes swapped", swapped.Gain, r.Gain, tol)
+			}
+			if r.Status == Kink && swapped.Status == Kink && r.UpperBound > 1e-9 {
+				near(t, what+" alpha with the classes swapped", 1-swapped.Alpha, r.Alpha, 1e-5)
+			}
+
+			big := mapped(t, scaled(positive, 1024), scaled(negative, 1024), k)
+			near(t, what+" bound of scaled counts", big.UpperBound/1024, r.UpperBound, tol)
+
+			order := rng.Perm(m)
+			p2, n2 := make([]float64, m), make([]float64, m)
+			for i, j := range order {
+				p2[i], n2[i] = positive[j], negative[j]
+			}
+			permuted := mapped(t, p2, n2, k)
+			if permuted.Gain != r.Gain || permuted.UpperBound != r.UpperBound || !slices.Equal(permuted.Take, r.Take) {
+				t.Errorf("%s: the answer depends on the order of the features", what)
+			}
+
+			// ψ is concave and does not decrease.
+			if previous.K > 0 {
+				step := (r.UpperBound - previous.UpperBound) / float64(r.K-previous.K)
+				if step < -tol || step > increment+tol {
+					t.Errorf("%s: the bound rises by %v a feature after %v", what, step, increment)
+				}
+				increment = step
+			}
+			previous = r
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// The paper's statements that only hold with the corrections of docs/method.md.
+func TestSingleFeatureGainsNothing(t *testing.T) {
+	r := mapped(t, []float64{9, 2, 5}, []float64{1, 3, 5}, 1)
+	if r.Gain != 0 || r.Certificate != Optimal || r.UpperBound <= 0 {
+		t.Errorf("k=1: gain %v, certificate %v, bound %v; want 0, optimal, above 0", r.Gain, r.Certificate, r.UpperBound)
+	}
+}
+
+func TestGroupsAreOneFeatureEach(t *testing.T) {
+	positive := []float64{3, 3, 0, 3, 0, 8}
+	negative := []float64{1, 1, 5, 1, 5, 2}
+	groups, index, err := GroupFeatures(positive, negative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Group{{0, 5, 2}, {3, 1, 3}, {8, 2, 1}}
+	if !slices.Equal(groups, want) || !slices.Equal(index, []int{1, 1, 0, 1, 0, 2}) {
+		t.Errorf("groups %v, index %v; want %v", groups, index, want)
+	}
+}
+
+func TestStoppedBoundsHold(t *testing.T) {
+	rng := random(3)
+	for range 200 {
+		_, positive, negative := instance(rng, 40)
+		groups, _, _ := GroupFeatures(positive, negative)
+		p := Problem{Groups: groups, K: 7}
+		full, err := Solve(p, Settings{})
+		if err != nil {
+			continue
+		}
+		short, err := Solve(p, Settings{MaxEvaluations: 1, MaxNodes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if short.UpperBound < full.Gain*(1-1e-12) || short.Gain > full.UpperBound*(1+1e-12) {
+			t.Errorf("stopped early: gain %v, bound %v; complete: gain %v, bound %v", short.Gain, short.UpperBound, full.Gain, full.UpperBound)
+		}
+		checkResult(t, "stopped early", p, short)
+	}
+}

@@ -1,0 +1,122 @@
+package solver
+
+import "math"
+
+// Parameters is all of a model that a feature of its support needs, besides its own counts, to know its score, its θ
+// and its weight. Counts are given as they were counted; smoothing is added here.
+type Parameters struct {
+	Model     Model
+	Smoothing float64
+
+	// SupportPositive and SupportNegative are B⁺ and B⁻, the smoothed counts of all selected features, and Mass is
+	// S, those of all features in both classes. They belong to the multinomial model.
+	SupportPositive, SupportNegative, Mass float64
+
+	// DocumentsPositive and DocumentsNegative are n₊ and n₋, not smoothed; 0 where they are not known.
+	DocumentsPositive, DocumentsNegative float64
+
+	// Intercept is the log-odds of a document without any selected feature: log(n₊/n₋), 0 if documents are not
+	// known, and for the Bernoulli model Σ log((1-θ⁺)/(1-θ⁻)) of the selected features besides.
+	Intercept float64
+}
+
+func parametersMultinomial(p Problem, groups []Group, take []int64) Parameters {
+	var positive, negative, mass sum
+	for i, g := range groups {
+		positive.add(float64(take[i]) * g.Positive)
+		negative.add(float64(take[i]) * g.Negative)
+		mass.add(float64(g.Size) * (g.Positive + g.Negative))
+	}
+	params := Parameters{
+		Smoothing:         p.Smoothing,
+		SupportPositive:   positive.value(),
+		SupportNegative:   negative.value(),
+		Mass:              mass.value(),
+		DocumentsPositive: p.DocumentsPositive,
+		DocumentsNegative: p.DocumentsNegative,
+	}
+	if p.DocumentsPositive > 0 && p.DocumentsNegative > 0 {
+		params.Intercept = math.Log(p.DocumentsPositive / p.DocumentsNegative)
+	}
+	return params
+}
+
+// gain is D(J), the sum of the scores of the support.
+func (p Parameters) gain(groups []Group, take []int64) float64 {
+	var gain sum
+	for i, n := range take {
+		if n > 0 {
+			gain.add(float64(n) * p.score(groups[i].Positive, groups[i].Negative))
+		}
+	}
+	return gain.value()
+}
+
+// degenerate reports whether a class has no mass in the support. Its θ is then not determined by the likelihood; the
+// pooled value g/S is used and the gain is 0 (erratum E16).
+func (p Parameters) degenerate() bool { return p.SupportPositive == 0 || p.SupportNegative == 0 }
+
+func (p Parameters) smoothedDocuments() (positive, negative float64) {
+	return p.DocumentsPositive + 2*p.Smoothing, p.DocumentsNegative + 2*p.Smoothing
+}
+
+// Score is what a feature contributes to the gain: h(α_J) for the multinomial model, z for the Bernoulli model.
+func (p Parameters) Score(positive, negative float64) float64 {
+	a, b := positive+p.Smoothing, negative+p.Smoothing
+	if p.Model == Bernoulli {
+		np, nn := p.smoothedDocuments()
+		alpha, beta := odds(np / nn).shares()
+		return divergence(a, b, alpha, beta) + divergence(np-a, nn-b, alpha, beta)
+	}
+	return p.score(a, b)
+}
+
+// score is h(a, b; α_J) of smoothed counts. A feature that is the whole support gains exactly nothing (erratum E17).
+func (p Parameters) score(a, b float64) float64 {
+	if p.degenerate() || a == p.SupportPositive && b == p.SupportNegative {
+		return 0
+	}
+	alpha, beta := odds(p.SupportPositive / p.SupportNegative).shares()
+	return divergence(a, b, alpha, beta)
+}
+
+// Theta returns θ⁺ and θ⁻ of a selected feature: θ± = (B/B±)(f±/S) for the multinomial model (the paper's primal
+// solution, erratum E3), θ± = f±/n± for the Bernoulli model (erratum E1).
+func (p Parameters) Theta(positive, negative float64) (thetaPositive, thetaNegative float64) {
+	a, b := positive+p.Smoothing, negative+p.Smoothing
+	if p.Model == Bernoulli {
+		np, nn := p.smoothedDocuments()
+		return a / np, b / nn
+	}
+	if p.degenerate() {
+		return (a + b) / p.Mass, (a + b) / p.Mass
+	}
+	total := p.SupportPositive + p.SupportNegative
+	return total / p.SupportPositive * a / p.Mass, total / p.SupportNegative * b / p.Mass
+}
+
+// Weight is what one occurrence (Bernoulli: the presence) of a selected feature adds to the log-odds of the positive
+// class. It is infinite where smoothing 0 leaves a count of 0.
+func (p Parameters) Weight(positive, negative float64) float64 {
+	a, b := positive+p.Smoothing, negative+p.Smoothing
+	if p.Model == Bernoulli {
+		tp, tn := p.Theta(positive, negative)
+		if tp == tn {
+			return 0
+		}
+		return math.Log(tp) - math.Log1p(-tp) - math.Log(tn) + math.Log1p(-tn)
+	}
+	if p.degenerate() || a == 0 && b == 0 {
+		return 0
+	}
+	return math.Log(a/p.SupportPositive) - math.Log(b/p.SupportNegative)
+}
+
+// absence is what the absence of a selected feature adds to the log-odds in the Bernoulli model.
+func (p Parameters) absence(positive, negative float64) float64 {
+	tp, tn := p.Theta(positive, negative)
+	if tp == tn {
+		return 0
+	}
+	return math.Log1p(-tp) - math.Log1p(-tn)
+}

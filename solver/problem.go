@@ -1,0 +1,216 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Model is the likelihood that the features are chosen for.
+type Model int
+
+const (
+	// Multinomial counts how often a feature occurs in a class.
+	Multinomial Model = iota
+	// Bernoulli counts in how many documents of a class a feature occurs.
+	Bernoulli
+)
+
+// String returns the model's name as flags and files spell it.
+func (m Model) String() string {
+	if m == Bernoulli {
+		return "bernoulli"
+	}
+	return "multinomial"
+}
+
+// ParseModel is the inverse of [Model.String].
+func ParseModel(name string) (Model, error) {
+	switch name {
+	case "multinomial":
+		return Multinomial, nil
+	case "bernoulli":
+		return Bernoulli, nil
+	}
+	return 0, fmt.Errorf("unknown model %q: it is multinomial or bernoulli", name)
+}
+
+// Group is a set of Size features that share the counts f⁺ = Positive and f⁻ = Negative, before smoothing.
+// Text repeats its counts so often that the solver never needs to see single features.
+type Group struct {
+	Positive, Negative float64
+	Size               int64
+}
+
+// Problem is one selection to make. Groups are best given in a fixed order, such as [GroupFeatures] returns: where
+// features tie, the order decides, and so the same groups in the same order give the same answer to the last bit.
+type Problem struct {
+	Groups []Group
+	Model  Model
+
+	// K is the number of features to select; one above the number of features selects them all.
+	K int64
+
+	// Smoothing is added to every count (scikit-learn's alpha); the Bernoulli model adds twice as much to the
+	// numbers of documents.
+	Smoothing float64
+
+	// DocumentsPositive and DocumentsNegative are n₊ and n₋. Only the Bernoulli model needs them.
+	DocumentsPositive, DocumentsNegative float64
+}
+
+// Settings bounds the work. The zero value stands for the defaults.
+type Settings struct {
+	// Tolerance is the relative distance between the bounds on ψ(k)-C at which the dual search ends.
+	// The default is 1e-13.
+	Tolerance float64
+
+	// MaxEvaluations limits the evaluations of s_k(h(α)) in one dual search. The default is 200; the searches of
+	// the tests take 3 to 30.
+	MaxEvaluations int
+
+	// MaxNodes limits the enumeration that proves a support optimal. The default is 200,000.
+	MaxNodes int
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-13
+	}
+	if s.MaxEvaluations == 0 {
+		s.MaxEvaluations = 200
+	}
+	if s.MaxNodes == 0 {
+		s.MaxNodes = 200_000
+	}
+	return s
+}
+
+// Certificate says what is known of a support.
+type Certificate int
+
+const (
+	// Bounded means that only the gap to the upper bound is known.
+	Bounded Certificate = iota
+	// Optimal means that no other support of k features gains more, to a relative 1e-12.
+	Optimal
+)
+
+// String returns the certificate's name as files spell it.
+func (c Certificate) String() string {
+	if c == Optimal {
+		return "optimal"
+	}
+	return "bounded"
+}
+
+// Status says how the search for ψ(k) ended.
+type Status int
+
+const (
+	// Closed: the answer has a closed form and nothing was searched.
+	Closed Status = iota
+	// Smooth: the minimiser of the bound is the support's own α_J, so the bound is attained.
+	Smooth
+	// Kink: the minimiser lies where two supports tie, so the bound may be above φ(k).
+	Kink
+	// Resolution: the bracket shrank to neighbouring numbers; the bound holds to rounding.
+	Resolution
+	// Stopped: the limit on evaluations was reached; the bound holds, but is not the least.
+	Stopped
+)
+
+// String returns the status as a word.
+func (s Status) String() string {
+	return [...]string{"closed", "smooth", "kink", "resolution", "stopped"}[s]
+}
+
+// Early reports whether a limit ended the search before it was done.
+func (s Status) Early() bool { return s == Stopped }
+
+// Result is a support and what is known of it.
+type Result struct {
+	// K is the number of features selected: Problem.K, or all features if there are fewer.
+	K int64
+
+	// Take[i] is how many features of Problem.Groups[i] the support has; they sum to K.
+	Take []int64
+
+	// Base is C = φ(0), the log-likelihood with no feature selected (Bernoulli: 1ᵀv).
+	Base float64
+
+	// UpperBound is ψ(k)-C, Gain the value D(J) of the support, and Gap their difference, never negative.
+	UpperBound, Gain, Gap float64
+
+	Certificate Certificate
+	Status      Status
+
+	// Alpha is the α at which UpperBound was evaluated, and Odds is α/(1-α), precise at both ends.
+	// The Bernoulli model scores at n₊/n.
+	Alpha, Odds float64
+
+	// Evaluations counts the evaluations of s_k(h(α)), Nodes the steps of the enumeration.
+	Evaluations, Nodes int
+
+	// Parameters gives the score, the θ and the weight of a feature of the support.
+	Parameters Parameters
+}
+
+// Errors that Solve returns for a problem that has no answer.
+var (
+	ErrNoFeatures = errors.New("there are no features")
+	ErrNoMass     = errors.New("all counts are zero")
+)
+
+// Validate reports the first thing that makes the problem unsolvable.
+func (p Problem) Validate() error {
+	switch {
+	case p.Model != Multinomial && p.Model != Bernoulli:
+		return fmt.Errorf("unknown model %d", int(p.Model))
+	case p.K < 0:
+		return fmt.Errorf("k is %d: it cannot be negative", p.K)
+	case !(p.Smoothing >= 0) || math.IsInf(p.Smoothing, 1):
+		return fmt.Errorf("smoothing is %v: it must be a number that is zero or more", p.Smoothing)
+	case len(p.Groups) == 0:
+		return ErrNoFeatures
+	}
+	var mass float64
+	for i, g := range p.Groups {
+		if !(g.Positive >= 0) || !(g.Negative >= 0) || math.IsInf(g.Positive, 1) || math.IsInf(g.Negative, 1) {
+			return fmt.Errorf("group %d has the counts %v and %v: counts are finite and not negative", i, g.Positive, g.Negative)
+		}
+		if g.Size < 1 {
+			return fmt.Errorf("group %d has %d features: a group has at least one", i, g.Size)
+		}
+		mass += g.Positive + g.Negative
+	}
+	if p.Model == Bernoulli {
+		return p.validateDocuments()
+	}
+	if mass == 0 && p.Smoothing == 0 {
+		return ErrNoMass
+	}
+	return nil
+}
+
+func (p Problem) validateDocuments() error {
+	np, nn := p.DocumentsPositive, p.DocumentsNegative
+	if !(np > 0) || !(nn > 0) || math.IsInf(np, 1) || math.IsInf(nn, 1) {
+		return fmt.Errorf("the classes have %v and %v documents: the Bernoulli model needs some of each", np, nn)
+	}
+	for i, g := range p.Groups {
+		if g.Positive > np || g.Negative > nn {
+			return fmt.Errorf("group %d occurs in %v and %v documents of %v and %v", i, g.Positive, g.Negative, np, nn)
+		}
+	}
+	return nil
+}
+
+// features returns m, the number of features.
+func (p Problem) features() int64 {
+	var m int64
+	for _, g := range p.Groups {
+		m += g.Size
+	}
+	return m
+}

@@ -1,0 +1,53 @@
+package solver
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+)
+
+func TestSelectorAgreesWithTheResult(t *testing.T) {
+	rng := random(4)
+	for range 500 {
+		m := 1 + rng.IntN(60)
+		kind, positive, negative := instance(rng, m)
+		switch rng.IntN(8) { // one class without any mass
+		case 0:
+			clear(positive)
+		case 1:
+			clear(negative)
+		}
+		groups, _, _ := GroupFeatures(positive, negative)
+		for _, model := range []Model{Multinomial, Bernoulli} {
+			p := Problem{Groups: groups, Model: model, Smoothing: float64(rng.IntN(2)), DocumentsPositive: 1e9, DocumentsNegative: 2e9}
+			for k := range int64(m + 1) {
+				p.K = k
+				r, err := Solve(p, Settings{})
+				if errors.Is(err, ErrNoMass) {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The selector travels to the workers as JSON.
+				b, err := json.Marshal(r.Selector(p))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var s Selector
+				if err := json.Unmarshal(b, &s); err != nil {
+					t.Fatal(err)
+				}
+				for i, g := range groups {
+					n, all := s.Selects(g.Positive, g.Negative)
+					if all {
+						n = g.Size
+					}
+					if n != r.Take[i] {
+						t.Fatalf("%s %v m=%d k=%d: the selector takes %d features of %+v, the result %d", kind, model, m, k, n, g, r.Take[i])
+					}
+				}
+			}
+		}
+	}
+}
