@@ -1,0 +1,51 @@
+// Package outside finds what tests use from outside the module. A test that does without it skips and says so; where
+// SPARSENB_REQUIRE is set, as the Makefile and CI do, the lack is a failure.
+package outside
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Python returns a Python that has the packages of testdata/requirements.txt. "make test" builds one.
+func Python(t testing.TB) string {
+	t.Helper()
+	python := os.Getenv("SPARSENB_PYTHON")
+	if python == "" {
+		missing(t, "python", "SPARSENB_PYTHON names no Python with the packages of testdata/requirements.txt; make test builds one")
+	}
+	return python
+}
+
+// Shared returns a path in the folder of corpora that are not ours to give away.
+func Shared(t testing.TB, path string) string {
+	t.Helper()
+	dir := os.Getenv("SPARSENB_SHARED")
+	if dir == "" {
+		dir = filepath.Join(Root(), "..", "shared")
+	}
+	path = filepath.Join(dir, filepath.FromSlash(path))
+	if _, err := os.Stat(path); err != nil {
+		missing(t, "shared", path+" is not here: SPARSENB_SHARED names the folder of the corpora")
+	}
+	return path
+}
+
+// Root returns the root of the module.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+func missing(t testing.TB, what, message string) {
+	t.Helper()
+	for _, required := range strings.Split(os.Getenv("SPARSENB_REQUIRE"), ",") {
+		if required == what {
+			t.Fatal(message)
+		}
+	}
+	t.Skip(message)
+}

@@ -1,0 +1,311 @@
+// Package block packs the counts of many features into one value that may cross a shuffle, and merges such values.
+//
+// A block is a sorted list of features with their counts per class. Blocks are a commutative monoid: [Merge] is
+// associative and commutative, and a block without features is its zero. So it does not matter how documents were cut
+// into ranges, which worker counted which, or how early blocks meet.
+//
+// Layout, version 1, integers as unsigned varints unless said otherwise:
+//
+//	magic     4 bytes "snb\x01", the last of them the version
+//	classes   their number, then for each its length and its bytes, in the order in which the features name them
+//	features  their number, then for each, sorted by key and then by name:
+//	          length and bytes of the name; number of classes; for each, sorted by label:
+//	          class; 2·count, plus 1 if as many documents as occurrences have it; else the number of documents
+//	checksum  4 bytes, little endian: CRC-32C of all that stands before
+//
+// The key is not stored: it is the hash of the name. Counts are never 0, and a feature never occurs in more documents
+// than it has occurrences.
+//
+// The version grows with every change of the layout. Blocks live in a shuffle and never on a disk for long, so only the
+// current version is read.
+package block
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/sparsenb/sparsenb/transforms/feature"
+)
+
+const magic = "snb\x01"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Feature is a feature and its counts, sorted by class.
+type Feature struct {
+	Key    uint64
+	Name   []byte
+	Counts []Count
+}
+
+// Count is how often a feature occurs in a class, and in how many documents of it.
+type Count struct {
+	Class                  int // index into the labels that go with it
+	Occurrences, Documents int64
+}
+
+// Keys maps a name to its key. [feature.Hash] is the one in use; tests narrow it to a few bits.
+type Keys func(name []byte) uint64
+
+// FullKeys is the key of a name as files have it.
+func FullKeys(name []byte) uint64 {
+	key, _ := feature.Hash(name)
+	return key
+}
+
+// NarrowKeys returns keys of which only the leading bits are left, so that many names share one.
+func NarrowKeys(bits int) Keys {
+	mask := KeyMask(bits)
+	return func(name []byte) uint64 { return FullKeys(name) & mask }
+}
+
+// KeyMask keeps the given number of leading bits.
+func KeyMask(bits int) uint64 { return ^uint64(0) << (64 - bits) }
+
+// Reader reads the features of one block.
+type Reader struct {
+	labels  []string
+	classes []int // from the block's class to the caller's
+	keys    Keys
+	body    []byte
+	left    uint64
+	at      Feature
+	last    uint64 // the block's class that was read last
+	err     error
+}
+
+// Open checks a block's version and checksum and reads its labels.
+func Open(b []byte, keys Keys) (*Reader, error) {
+	if len(b) < len(magic)+4 || string(b[:3]) != magic[:3] {
+		return nil, errors.New("this is not a count block")
+	}
+	if b[3] != magic[3] {
+		return nil, fmt.Errorf("the count block has version %d, and only %d can be read", b[3], magic[3])
+	}
+	payload, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
+	if crc32.Checksum(payload, castagnoli) != sum {
+		return nil, fmt.Errorf("a count block of %d bytes fails its checksum", len(b))
+	}
+	r := &Reader{keys: keys, body: payload[len(magic):]}
+	for range r.length() {
+		label, ok := r.bytes()
+		if !ok {
+			break
+		}
+		r.classes = append(r.classes, len(r.labels))
+		r.labels = append(r.labels, string(label))
+	}
+	r.left = r.length()
+	return r, r.err
+}
+
+// Labels returns the classes of the block.
+func (r *Reader) Labels() []string { return r.labels }
+
+// remap makes the reader speak of classes by their index in another list of labels.
+func (r *Reader) remap(index map[string]int) {
+	for i, label := range r.labels {
+		r.classes[i] = index[label]
+	}
+}
+
+// Next moves to the next feature. It returns false at the end, and where the block is corrupt, which Err tells apart.
+func (r *Reader) Next() bool {
+	if r.err != nil || r.left == 0 {
+		if r.err == nil && len(r.body) > 0 {
+			r.corrupt("bytes after the last feature")
+		}
+		return false
+	}
+	r.left--
+	name, ok := r.bytes()
+	if !ok {
+		return false
+	}
+	key, previous := r.keys(name), r.at
+	r.at = Feature{Key: key, Name: name, Counts: previous.Counts[:0]}
+	if previous.Name != nil && compare(previous.Key, previous.Name, key, name) >= 0 {
+		r.corrupt("features are not in order")
+	}
+	n := r.length()
+	if n == 0 {
+		r.corrupt("a feature without counts")
+	}
+	for range n {
+		if !r.count() {
+			return false
+		}
+	}
+	return r.err == nil
+}
+
+// Feature returns the feature that Next moved to. It is valid until the next call of Next.
+func (r *Reader) Feature() *Feature { return &r.at }
+
+// Err returns what is wrong with the block, if anything is.
+func (r *Reader) Err() error { return r.err }
+
+func (r *Reader) count() bool {
+	class, packed := r.uvarint(), r.uvarint()
+	documents := packed >> 1
+	if packed&1 == 0 {
+		documents = r.uvarint()
+	}
+	switch {
+	case r.err != nil:
+	case class >= uint64(len(r.classes)):
+		r.corrupt("a class that has no label")
+	case len(r.at.Counts) > 0 && r.labels[class] <= r.labels[r.last]:
+		r.corrupt("classes are not in order")
+	case packed>>1 == 0 || documents == 0 || documents > packed>>1:
+		r.corrupt("an impossible count")
+	default:
+		r.last = class
+		r.at.Counts = append(r.at.Counts, Count{r.classes[class], int64(packed >> 1), int64(documents)})
+		return true
+	}
+	return false
+}
+
+func (r *Reader) corrupt(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("a count block is corrupt: %s", what)
+	}
+}
+
+func (r *Reader) uvarint() uint64 {
+	if len(r.body) > 0 && r.body[0] < 0x80 {
+		x := r.body[0]
+		r.body = r.body[1:]
+		return uint64(x)
+	}
+	x, n := binary.Uvarint(r.body)
+	if n <= 0 {
+		r.corrupt("a number is cut short")
+		r.body = nil
+		return 0
+	}
+	r.body = r.body[n:]
+	return x
+}
+
+// length reads the length of something that takes at least a byte for each of its parts.
+func (r *Reader) length() uint64 {
+	n := r.uvarint()
+	if n > uint64(len(r.body)) {
+		r.corrupt("a length is beyond its end")
+		return 0
+	}
+	return n
+}
+
+func (r *Reader) bytes() ([]byte, bool) {
+	n := r.length()
+	if r.err != nil {
+		return nil, false
+	}
+	b := r.body[:n:n]
+	r.body = r.body[n:]
+	return b, true
+}
+
+// Writer packs sorted features into blocks of at most Limit bytes, unless a single feature is larger, and hands each to
+// Emit, which may keep it.
+type Writer struct {
+	Limit  int
+	Labels []string // what Count.Class is an index of
+	Emit   func(b []byte) error
+
+	body        []byte
+	features    uint64
+	local       []int // from Count.Class to the block's class, plus 1
+	order       []int // the block's classes
+	labelsBytes int
+}
+
+// Add appends a feature. Features must come in the order of their keys and names, with counts sorted by class.
+func (w *Writer) Add(f *Feature) error {
+	if w.local == nil {
+		w.local = make([]int, len(w.Labels))
+	}
+	if w.features > 0 && w.size()+w.room(f) > w.Limit {
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	b := binary.AppendUvarint(w.body, uint64(len(f.Name)))
+	b = append(b, f.Name...)
+	b = binary.AppendUvarint(b, uint64(len(f.Counts)))
+	for _, c := range f.Counts {
+		b = binary.AppendUvarint(b, uint64(w.class(c.Class)))
+		if c.Documents == c.Occurrences {
+			b = binary.AppendUvarint(b, uint64(c.Occurrences)<<1|1)
+		} else {
+			b = binary.AppendUvarint(b, uint64(c.Occurrences)<<1)
+			b = binary.AppendUvarint(b, uint64(c.Documents))
+		}
+	}
+	w.body = b
+	w.features++
+	return nil
+}
+
+// class returns the block's number of a class, and gives it one if this is its first feature in the block.
+func (w *Writer) class(c int) int {
+	if w.local[c] == 0 {
+		w.order = append(w.order, c)
+		w.local[c] = len(w.order)
+		w.labelsBytes += binary.MaxVarintLen32 + len(w.Labels[c])
+	}
+	return w.local[c] - 1
+}
+
+// size is how long the block may get if it ends here.
+func (w *Writer) size() int {
+	return len(magic) + 2*binary.MaxVarintLen64 + w.labelsBytes + len(w.body) + 4
+}
+
+// room is how long the feature may get.
+func (w *Writer) room(f *Feature) int {
+	n := 2*binary.MaxVarintLen32 + len(f.Name)
+	for _, c := range f.Counts {
+		n += 5*binary.MaxVarintLen32 + len(w.Labels[c.Class])
+	}
+	return n
+}
+
+// Flush emits the block that is being written, if it has any features.
+func (w *Writer) Flush() error {
+	if w.features == 0 {
+		return nil
+	}
+	b := append(make([]byte, 0, w.size()), magic...)
+	b = binary.AppendUvarint(b, uint64(len(w.order)))
+	for _, class := range w.order {
+		b = binary.AppendUvarint(b, uint64(len(w.Labels[class])))
+		b = append(b, w.Labels[class]...)
+		w.local[class] = 0
+	}
+	b = binary.AppendUvarint(b, w.features)
+	b = append(b, w.body...)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	w.body, w.order, w.features, w.labelsBytes = w.body[:0], w.order[:0], 0, 0
+	return w.Emit(b)
+}
+
+// Zero is the block without features.
+func Zero() []byte {
+	b := append([]byte(magic), 0, 0)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// addCounts adds without overflow: 2⁶² occurrences are more than any corpus has, so beyond lies an error.
+func addCounts(a, b int64) (int64, error) {
+	if a > math.MaxInt64/2-b {
+		return 0, errors.New("a count is beyond 2⁶²")
+	}
+	return a + b, nil
+}

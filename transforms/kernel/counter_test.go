@@ -1,0 +1,233 @@
+package kernel
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/feature"
+)
+
+type document struct{ label, text string }
+
+// tally counts documents with maps, as plainly as can be: occurrences and documents by word and label.
+func tally(documents []document, stop ...string) map[string]map[string][2]int64 {
+	counts := map[string]map[string][2]int64{}
+	for _, d := range documents {
+		words, _ := reference([]byte(d.text))
+		seen := map[string]bool{}
+		for _, word := range words {
+			if slices.Contains(stop, word) {
+				continue
+			}
+			if counts[word] == nil {
+				counts[word] = map[string][2]int64{}
+			}
+			n := counts[word][d.label]
+			n[0]++
+			if !seen[word] {
+				n[1]++
+			}
+			seen[word] = true
+			counts[word][d.label] = n
+		}
+	}
+	return counts
+}
+
+// collect merges flushed blocks and returns their counts, after it has checked the shards they came under.
+func collect(t *testing.T, keys block.Keys, shards int, blocks map[int][][]byte) map[string]map[string][2]int64 {
+	t.Helper()
+	counts := map[string]map[string][2]int64{}
+	for shard, list := range blocks {
+		labels, sources, err := block.OpenAll(keys, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = block.MergeSources(sources, len(labels), func(f *block.Feature) error {
+			if feature.Shard(f.Key, shards) != shard {
+				return fmt.Errorf("%s is in shard %d", f.Name, shard)
+			}
+			name := string(f.Name)
+			if counts[name] != nil {
+				return fmt.Errorf("%s comes twice", name)
+			}
+			counts[name] = map[string][2]int64{}
+			for _, n := range f.Counts {
+				counts[name][labels[n.Class]] = [2]int64{n.Occurrences, n.Documents}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return counts
+}
+
+func randomDocuments(rng *rand.Rand, n int) []document {
+	documents := make([]document, n)
+	for i := range documents {
+		var b strings.Builder
+		for range rng.IntN(30) {
+			// Frequencies fall with the rank, as in text.
+			rank := int(math.Exp(rng.Float64() * 9))
+			fmt.Fprintf(&b, "Word%d ", rank)
+			if rng.IntN(20) == 0 {
+				b.WriteString("Été_" + strings.Repeat("long", rng.IntN(9)) + " ")
+			}
+		}
+		documents[i] = document{fmt.Sprint("class", rng.IntN(3)), b.String()}
+	}
+	return documents
+}
+
+func TestCounterCountsWhatMapsCount(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	documents := randomDocuments(rng, 3000)
+	stop := []string{"word1", "word2", "word3", "été_", "absent"}
+	var stopWords [][]byte
+	for _, word := range stop {
+		stopWords = append(stopWords, []byte(word))
+	}
+	want := tally(documents, stop...)
+	for _, config := range []Config{
+		{StopWords: stopWords},
+		{StopWords: stopWords, MemoryBytes: 20_000},
+		{StopWords: stopWords, KeyBits: 8},
+		{StopWords: stopWords, KeyBits: 1, MemoryBytes: 10_000},
+	} {
+		for _, shards := range []int{1, 7} {
+			var distinct Sketch
+			config.Distinct = &distinct
+			c := NewCounter(config)
+			blocks, flushes := map[int][][]byte{}, 0
+			flush := func() {
+				err := c.Flush(shards, 4096, func(shard int, b []byte) error {
+					blocks[shard] = append(blocks[shard], b)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				flushes++
+			}
+			for _, d := range documents {
+				c.Add([]byte(d.label), []byte(d.text))
+				if c.Full() {
+					flush()
+				}
+			}
+			flush()
+			if config.MemoryBytes > 0 && flushes < 20 {
+				t.Errorf("only %d flushes", flushes)
+			}
+			got := collect(t, config.Keys(), shards, blocks)
+			if !maps.EqualFunc(got, want, maps.Equal) {
+				t.Errorf("%+v with %d shards: the counts differ", config, shards)
+			}
+			checkTotals(t, c.TakeTotals(), want, documents)
+			if again := c.TakeTotals(); again.Classes["class0"] != (Class{}) || again.Stopped != 0 {
+				t.Errorf("totals taken twice: %+v", again)
+			}
+			if estimate := distinct.Estimate(); config.KeyBits == 0 && math.Abs(float64(estimate)/float64(len(want))-1) > 0.1 {
+				t.Errorf("%d distinct features are estimated as %d", len(want), estimate)
+			}
+		}
+	}
+}
+
+func checkTotals(t *testing.T, got Totals, want map[string]map[string][2]int64, documents []document) {
+	t.Helper()
+	classes := map[string]Class{}
+	stopped := int64(0)
+	for _, d := range documents {
+		c := classes[d.label]
+		c.Documents++
+		classes[d.label] = c
+		words, _ := reference([]byte(d.text))
+		stopped += int64(len(words))
+	}
+	for _, byLabel := range want {
+		for label, n := range byLabel {
+			c := classes[label]
+			c.Tokens += n[0]
+			c.Postings += n[1]
+			classes[label] = c
+			stopped -= n[0]
+		}
+	}
+	if !maps.Equal(got.Classes, classes) || got.Stopped != stopped {
+		t.Errorf("totals %+v, want %+v and %d stopped", got, classes, stopped)
+	}
+}
+
+func TestOverlongWordsAreDroppedAndCounted(t *testing.T) {
+	c := NewCounter(Config{})
+	for range 3 {
+		c.Add([]byte("a"), []byte(strings.Repeat("x", MaxName)+" "+strings.Repeat("y", MaxName+1)+" short"))
+	}
+	if err := c.Flush(1, 1<<20, func(int, []byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	got := c.TakeTotals()
+	if want := (Class{Documents: 3, Tokens: 6, Postings: 6}); got.Classes["a"] != want || got.Overlong != 3 {
+		t.Errorf("totals %+v, want %+v and 3 overlong", got, want)
+	}
+}
+
+func TestDocumentsWithoutWordsCount(t *testing.T) {
+	c := NewCounter(Config{})
+	c.Add([]byte("a"), nil)
+	c.Add([]byte("a"), []byte("x . y"))
+	if err := c.Flush(1, 1<<20, func(int, []byte) error { t.Error("a block without a word"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.TakeTotals().Classes["a"]; got != (Class{Documents: 2}) {
+		t.Errorf("class %+v, want two documents", got)
+	}
+}
+
+func TestSketch(t *testing.T) {
+	for _, n := range []int{0, 1, 100, 5000, 20_000, 1_000_000} {
+		var s Sketch
+		for i := range n {
+			key, _ := feature.Hash(fmt.Append(nil, i))
+			s.Add(key)
+			s.Add(key)
+		}
+		if got := float64(s.Estimate()); math.Abs(got-float64(n)) > 0.05*float64(n) {
+			t.Errorf("%d distinct features are estimated as %v", n, got)
+		}
+	}
+}
+
+// BenchmarkCounter is the kernel on text with a Zipf vocabulary, without reading or writing anything.
+func BenchmarkCounter(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	zipf := rand.NewZipf(rng, 1.1, 2, 200_000)
+	var documents [][]byte
+	size, tokens := 0, 0
+	for range 10_000 {
+		var text []byte
+		for range 200 {
+			text = fmt.Appendf(text, "w%x ", zipf.Uint64()*7)
+			tokens++
+		}
+		size += len(text)
+		documents = append(documents, text)
+	}
+	c := NewCounter(Config{})
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		for i, d := range documents {
+			c.Add([]byte{byte('a' + i%2)}, d)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tokens), "ns/token")
+}

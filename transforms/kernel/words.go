@@ -1,0 +1,181 @@
+// Package kernel is the loop that touches the text: it lowers the case, finds the words, and counts them per class in
+// a hash table, all of one document before the next. It knows nothing of Beam.
+//
+// Words are those of scikit-learn's CountVectorizer(): the pattern (?u)\b\w\w+\b on the lower-cased text.
+package kernel
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/sparsenb/sparsenb/transforms/feature"
+)
+
+// Words finds the words of one text after the other.
+type Words struct {
+	// Replaced counts sequences of bytes that are not UTF-8; each separates words, as U+FFFD does.
+	Replaced int64
+
+	lower  []byte   // the lower-cased text, and room to read past its end
+	isWord []uint64 // a bit for each byte of lower: does it belong to a word character?
+	edges  []int32  // where words start and end in lower, alternately
+	size   int      // of the text in lower
+}
+
+// Split lowers the case of text and finds its words. They are valid until the next call.
+func (w *Words) Split(text []byte) {
+	w.fold(text)
+	w.findEdges()
+}
+
+// isWord reports whether n bytes of word characters, n at most utf8.UTFMax, are more than one character.
+func isWord(first byte, n int) bool {
+	return n > 1 && (first < utf8.RuneSelf || runeBytes(first) < n)
+}
+
+// Text returns the lower-cased text. At least feature.Padding bytes follow it in its array.
+func (w *Words) Text() []byte { return w.lower[:w.size] }
+
+// runeBytes is the length of the character that starts with the byte first, which is not ASCII.
+func runeBytes(first byte) int { return bits.LeadingZeros8(^first) }
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// foldASCII lowers the case of eight bytes below 0x80 and returns a bit for each that is in [0-9a-z_], the first byte's
+// lowest. The additions carry into bit 7 of a byte where it is at least, or above, the letter named.
+func foldASCII(x uint64) (lower, word uint64) {
+	upper := (x + (0x80-'A')*ones) &^ (x + (0x7f-'Z')*ones) & highs
+	lower = x | upper>>2
+	letter := (lower + (0x80-'a')*ones) &^ (lower + (0x7f-'z')*ones)
+	digit := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones)
+	notUnderscore := (x ^ '_'*ones) + 0x7f*ones
+	word = (letter | digit | ^notUnderscore) & highs
+	return lower, word >> 7 * 0x0102040810204080 >> 56
+}
+
+// fold writes the lower-cased text to w.lower and marks its word characters in w.isWord.
+func (w *Words) fold(text []byte) {
+	w.reserve(len(text))
+	at, i := 0, 0
+	for i+64 <= len(text) {
+		b := text[i : i+64 : i+64]
+		out := w.lower[at : at+64 : at+64]
+		var all, mask uint64
+		for j := 0; j < 64; j += 8 {
+			x := binary.LittleEndian.Uint64(b[j:])
+			lower, word := foldASCII(x)
+			binary.LittleEndian.PutUint64(out[j:], lower)
+			mask |= word << j
+			all |= x
+		}
+		if all&highs == 0 {
+			w.mark(at, mask)
+			at += 64
+			i += 64
+			continue
+		}
+		at, i = w.foldMixed(text, at, i, i+64)
+	}
+	w.size, _ = w.foldMixed(text, at, i, len(text))
+}
+
+// foldMixed is fold for text[i:end] and perhaps some bytes more. It returns how far it came.
+func (w *Words) foldMixed(text []byte, at, i, end int) (int, int) {
+	for i < end {
+		if i+8 <= len(text) {
+			x := binary.LittleEndian.Uint64(text[i:])
+			// A byte above 0x7f disturbs only the bytes after it.
+			n := bits.TrailingZeros64(x&highs) / 8
+			lower, word := foldASCII(x)
+			binary.LittleEndian.PutUint64(w.lower[at:], lower)
+			w.mark(at, word&(1<<n-1))
+			at += n
+			i += n
+			if n == 8 {
+				continue
+			}
+		} else if c := text[i]; c < utf8.RuneSelf {
+			lower, word := foldByte(c)
+			w.lower[at] = lower
+			w.mark(at, word)
+			at++
+			i++
+			continue
+		}
+		at, i = w.foldRune(text, at, i)
+	}
+	return at, i
+}
+
+func foldByte(c byte) (lower byte, word uint64) {
+	switch {
+	case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_':
+		return c, 1
+	case 'A' <= c && c <= 'Z':
+		return c | 0x20, 1
+	}
+	return c, 0
+}
+
+// foldRune is fold for one character that is not ASCII.
+func (w *Words) foldRune(text []byte, at, i int) (int, int) {
+	r, n := utf8.DecodeRune(text[i:])
+	if r == utf8.RuneError && n == 1 {
+		w.Replaced++
+		w.lower[at] = ' '
+		return at + 1, i + invalidBytes(text[i:])
+	}
+	for _, l := range lowerRune(text, i, n, r) {
+		if l == 0 {
+			break
+		}
+		size := utf8.EncodeRune(w.lower[at:at+utf8.UTFMax], l)
+		if isWordRune(l) {
+			w.mark(at, 1<<size-1)
+		}
+		at += size
+	}
+	return at, i + n
+}
+
+// mark sets bits of isWord from bit at on.
+func (w *Words) mark(at int, mask uint64) {
+	w.isWord[at>>6] |= mask << (at & 63)
+	w.isWord[at>>6+1] |= mask >> 1 >> (63 - at&63)
+}
+
+// slack is how far beyond the text fold may write and HashAt may read.
+const slack = 64 + feature.Padding
+
+// reserve makes room for a text of n bytes, which in lower case has half as many again at most: only characters of two
+// bytes become longer, and then take three. It clears the marks.
+func (w *Words) reserve(n int) {
+	n += n / 2
+	if len(w.lower) < n+slack {
+		w.lower = make([]byte, n+n/4+slack)
+		w.isWord = make([]uint64, len(w.lower)/64+2)
+	}
+	clear(w.isWord[:n/64+2])
+}
+
+// findEdges lists the places where w.isWord changes.
+func (w *Words) findEdges() {
+	if need := w.size + 2; cap(w.edges) < need {
+		w.edges = make([]int32, need+need/4)
+	}
+	edges := w.edges[:cap(w.edges)]
+	n := 0
+	carry := uint64(0)
+	for i, m := range w.isWord[:w.size/64+1] {
+		for changes := m ^ (m<<1 | carry); changes != 0; changes &= changes - 1 {
+			edges[n] = int32(i<<6 + bits.TrailingZeros64(changes))
+			n++
+		}
+		carry = m >> 63
+	}
+	w.edges = edges[:n]
+}

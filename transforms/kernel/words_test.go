@@ -1,0 +1,212 @@
+package kernel
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sparsenb/sparsenb/internal/outside"
+)
+
+const script = "../../testdata/analyzer/words.py"
+
+func split(w *Words, text []byte) []string {
+	w.Split(text)
+	words := []string{}
+	for i := 0; i < len(w.edges); i += 2 {
+		start, end := int(w.edges[i]), int(w.edges[i+1])
+		if end-start > utf8.UTFMax || isWord(w.lower[start], end-start) {
+			words = append(words, string(w.Text()[start:end]))
+		}
+	}
+	return words
+}
+
+func TestWordsAreThoseOfCountVectorizer(t *testing.T) {
+	b, err := os.ReadFile("../../testdata/analyzer/words.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Text  string
+		Words []string
+	}
+	if err := json.Unmarshal(b, &cases); err != nil {
+		t.Fatal(err)
+	}
+	var w Words
+	for _, c := range cases {
+		if got := split(&w, []byte(c.Text)); !slices.Equal(got, c.Words) {
+			t.Errorf("%q\n got %q\nwant %q", c.Text, got, c.Words)
+		}
+	}
+}
+
+// reference finds words one character at a time, as the definition has it.
+func reference(text []byte) (words []string, replaced int64) {
+	var lower []rune
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			replaced++
+			n = invalidBytes(text[i:])
+			r = utf8.RuneError
+		}
+		switch {
+		case r == 'İ':
+			lower = append(lower, 'i', '\u0307')
+		case r == 'Σ' && isFinal(text[:i], text[i+n:]):
+			lower = append(lower, 'ς')
+		default:
+			lower = append(lower, unicode.ToLower(r))
+		}
+		i += n
+	}
+	words = []string{}
+	for _, word := range strings.FieldsFunc(string(lower), func(r rune) bool { return !isWordRune(r) }) {
+		if utf8.RuneCountInString(word) >= 2 {
+			words = append(words, word)
+		}
+	}
+	return words, replaced
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add([]byte("Upon the WHOLE, it's a well-known, self_evident truth"))
+	f.Add([]byte("ΟΔΟΣ ΑΣ'Β İstanbul Ⱥ \xe2\x82 \xf0\x9f\x98 \xff é"))
+	f.Add(bytes.Repeat([]byte("aé"), 80))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var w Words
+		w.Split([]byte("something longer that was there before, ÉTÉ"))
+		got := split(&w, text)
+		want, replaced := reference(text)
+		if !slices.Equal(got, want) || w.Replaced != replaced {
+			t.Errorf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, got, w.Replaced, want, replaced)
+		}
+	})
+}
+
+// Alignment decides which path a character takes, so every short text is tried at every offset.
+func TestWordsAtEveryOffset(t *testing.T) {
+	var w Words
+	for _, text := range []string{"Ab", "é", "ÉÉ x", "a", "Σ", "ab İ", "\xff", "\xe2\x82x", "z_9"} {
+		for before := range 140 {
+			for _, filler := range []string{" ", "q", "é"} {
+				b := []byte(strings.Repeat(filler, before) + text + strings.Repeat(filler, before%9))
+				want, _ := reference(b)
+				if got := split(&w, b); !slices.Equal(got, want) {
+					t.Fatalf("%q\n got %q\nwant %q", b, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Every code point that Python and Go both know is a word character for both or for neither, has the same lower case,
+// and has the same effect on a capital sigma before and after it.
+func TestCodePointsAreThoseOfPython(t *testing.T) {
+	out, err := exec.Command(outside.Python(t), script, "--codepoints").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for scanner := bufio.NewScanner(bytes.NewReader(out)); scanner.Scan(); n++ {
+		var r, after, before rune
+		var word int
+		var lower string
+		if _, err := fmt.Sscanf(scanner.Text(), "%x %d %s %x %x", &r, &word, &lower, &after, &before); err != nil {
+			t.Fatal(err)
+		}
+		if !assigned(r) {
+			continue
+		}
+		text := []byte(string(r))
+		var w Words
+		w.Split(text)
+		if got := hex.EncodeToString(w.Text()); got != lower {
+			t.Errorf("%U: lower case %s, Python has %s", r, got, lower)
+		}
+		if got := isWordRune(r); got != (word == 1) {
+			t.Errorf("%U: word character %v, Python has %v", r, got, word == 1)
+		}
+		w.Split([]byte("Α" + string(r) + "Σ"))
+		if got, _ := utf8.DecodeLastRune(w.Text()); got != after {
+			t.Errorf("%U: sigma after it becomes %U, Python has %U", r, got, after)
+		}
+		w.Split([]byte("ΑΣ" + string(r) + "Α"))
+		if got := []rune(string(w.Text()))[1]; got != before {
+			t.Errorf("%U: sigma before it becomes %U, Python has %U", r, got, before)
+		}
+	}
+	if n < 200_000 {
+		t.Errorf("Python listed only %d code points", n)
+	}
+}
+
+func assigned(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
+}
+
+// Random documents of words, marks and broken bytes are split as scikit-learn splits them.
+func TestRandomDocumentsAreThoseOfPython(t *testing.T) {
+	python := outside.Python(t)
+	rng := rand.New(rand.NewPCG(1, 1))
+	pieces := []string{"upon", "The", "É", "é", "Σ", "ΟΣ", "İ", "ß", "中文", "한", "½", "²", "_", "'", ".", " ", "  ", "\u0301", "\u200d", "😀",
+		"\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf", "x1", "9", "-", "\x00", "\ufeff", "ǅ", "ſ", "K"}
+	var documents [][]byte
+	var in bytes.Buffer
+	for range 3000 {
+		var d []byte
+		for range 1 + rng.IntN(60) {
+			d = append(d, pieces[rng.IntN(len(pieces))]...)
+		}
+		documents = append(documents, d)
+		fmt.Fprintf(&in, "%x\n", d)
+	}
+	cmd := exec.Command(python, script, "--analyze")
+	cmd.Stdin = &in
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for _, d := range documents {
+		var want struct {
+			Words    []string
+			Replaced int64
+		}
+		if err := decoder.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		var w Words
+		if got := split(&w, d); !slices.Equal(got, want.Words) || w.Replaced != want.Replaced {
+			t.Fatalf("%q\n got %q, %d replaced\nwant %q, %d replaced", d, got, w.Replaced, want.Words, want.Replaced)
+		}
+	}
+}
+
+func BenchmarkWords(b *testing.B) {
+	for name, text := range map[string]string{
+		"ascii":    strings.Repeat("Upon the WHOLE, it's a well-known, self-evident truth; isn't it? ", 20),
+		"mixed":    strings.Repeat("Upon the WHOLE, it's a well-known naïve café, self-evident truth; isn't it? ", 20),
+		"cyrillic": strings.Repeat("Все счастливые семьи похожи друг на друга ", 20),
+	} {
+		b.Run(name, func(b *testing.B) {
+			var w Words
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				w.Split([]byte(text))
+			}
+		})
+	}
+}
