@@ -62,13 +62,20 @@ func NewCounter(config Config) *Counter {
 	return &Counter{config: config, mask: mask, classes: map[string]*class{}}
 }
 
-// Add counts one document.
+// Add counts one document. Bytes of the label that are not UTF-8 are replaced.
 func (c *Counter) Add(label, text []byte) {
+	if !utf8.Valid(label) {
+		label = c.words.replace(label)
+	}
 	cl := c.classes[string(label)]
 	if cl == nil {
-		cl = &class{table: newTable()}
-		cl.table.reset(c.config.StopWords, c.mask)
+		cl = &class{}
 		c.classes[string(label)] = cl
+	}
+	if cl.table == nil {
+		cl.table = newTable()
+		cl.table.reset(c.config.StopWords, c.mask)
+		c.memory += entryBytes * len(cl.table.entries)
 	}
 	cl.Documents++
 	cl.document++
@@ -135,10 +142,14 @@ func (c *Counter) Flush(shards, limit int, emit func(shard int, b []byte) error)
 	labels := slices.Sorted(maps.Keys(c.classes))
 	shard := 0
 	w := block.Writer{Limit: limit, Labels: labels, Emit: func(b []byte) error { return emit(shard, b) }}
+	tables := make([]*source, len(labels))
 	sources := make([]block.Source, len(labels))
 	for i, label := range labels {
-		t := c.classes[label].table
-		sources[i] = &source{table: t, entries: t.sorted(), class: i}
+		tables[i] = &source{table: c.classes[label].table, class: i}
+		if t := tables[i].table; t != nil {
+			tables[i].entries = t.sorted()
+		}
+		sources[i] = tables[i]
 	}
 	err := block.MergeSources(sources, len(labels), func(f *block.Feature) error {
 		if s := feature.Shard(f.Key, shards); s != shard {
@@ -159,15 +170,22 @@ func (c *Counter) Flush(shards, limit int, emit func(shard int, b []byte) error)
 		return err
 	}
 	for i, label := range labels {
-		cl, stopped := c.classes[label], sources[i].(*source).stopped
+		cl, stopped := c.classes[label], tables[i].stopped
 		c.stopped += stopped
 		cl.Tokens += cl.seen - stopped
 		cl.seen, cl.document = 0, 0
-		cl.table.reset(c.config.StopWords, c.mask)
+		if len(labels) > keptTables {
+			cl.table = nil
+		} else if cl.table != nil {
+			cl.table.reset(c.config.StopWords, c.mask)
+		}
 	}
 	c.memory, c.full = 0, false
 	return nil
 }
+
+// keptTables is how many classes keep their tables from one flush to the next. Of many more, only some come back soon.
+const keptTables = 64
 
 // Totals is what a counter has counted besides the features themselves. It is complete after a Flush.
 type Totals struct {
@@ -181,8 +199,12 @@ type Totals struct {
 func (c *Counter) TakeTotals() Totals {
 	t := Totals{Classes: map[string]Class{}, Replaced: c.words.Replaced, Overlong: c.overlong, Stopped: c.stopped}
 	for label, cl := range c.classes {
-		t.Classes[label] = cl.Class
-		cl.Class = Class{}
+		if cl.Documents > 0 {
+			t.Classes[label] = cl.Class
+		}
+		if cl.Class = (Class{}); cl.table == nil {
+			delete(c.classes, label)
+		}
 	}
 	c.words.Replaced, c.overlong, c.stopped = 0, 0, 0
 	return t

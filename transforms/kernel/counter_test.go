@@ -181,6 +181,41 @@ func TestOverlongWordsAreDroppedAndCounted(t *testing.T) {
 	}
 }
 
+func TestLabelsAreMadeValid(t *testing.T) {
+	c := NewCounter(Config{})
+	c.Add([]byte("a\xe2\x82b\xff"), []byte("two words"))
+	if err := c.Flush(1, 1<<20, func(int, []byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	got := c.TakeTotals()
+	if want := (Class{Documents: 1, Tokens: 2, Postings: 2}); got.Classes["a\ufffdb\ufffd"] != want || got.Replaced != 2 {
+		t.Errorf("totals %+v", got)
+	}
+}
+
+// A column taken for the label by mistake may make a class of every document.
+func TestManyClasses(t *testing.T) {
+	c := NewCounter(Config{MemoryBytes: 1 << 20})
+	var blocks [][]byte
+	flush := func() {
+		if err := c.Flush(1, 1<<20, func(_ int, b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 5000
+	for i := range n {
+		c.Add(fmt.Append(nil, "label", i), []byte("same words"))
+		if c.Full() {
+			flush()
+		}
+	}
+	flush()
+	counts := collect(t, block.FullKeys, 1, map[int][][]byte{0: blocks})
+	if totals := c.TakeTotals(); len(totals.Classes) != n || len(counts["same"]) != n || len(c.classes) > 0 {
+		t.Errorf("%d classes, %d with counts, %d kept", len(totals.Classes), len(counts["same"]), len(c.classes))
+	}
+}
+
 func TestDocumentsWithoutWordsCount(t *testing.T) {
 	c := NewCounter(Config{})
 	c.Add([]byte("a"), nil)

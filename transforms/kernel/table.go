@@ -30,7 +30,7 @@ type entry struct {
 }
 
 const (
-	minTableBits = 12
+	minTableBits = 6
 	behind       = 64      // slots behind the table
 	maxNames     = 1 << 31 // bytes of names, well below the range of entry.name
 )

@@ -151,6 +151,20 @@ func (w *Words) mark(at int, mask uint64) {
 // slack is how far beyond the text fold may write and HashAt may read.
 const slack = 64 + feature.Padding
 
+// replace returns text as valid UTF-8.
+func (w *Words) replace(text []byte) (valid []byte) {
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if r == utf8.RuneError && n == 1 {
+			w.Replaced++
+			n = invalidBytes(text)
+		}
+		valid = utf8.AppendRune(valid, r)
+		text = text[n:]
+	}
+	return valid
+}
+
 // reserve makes room for a text of n bytes, which in lower case has half as many again at most: only characters of two
 // bytes become longer, and then take three. It clears the marks.
 func (w *Words) reserve(n int) {

@@ -1,0 +1,451 @@
+package corpusio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+const maxRecord = 1 << 20
+
+type record struct{ label, text string }
+
+type content struct {
+	records    []record
+	rejections []Rejection
+	blank      int64
+	spans      []Span
+}
+
+// readRange reads one range to its end.
+func readRange(t testing.TB, r Range, maxRecord int) (c content, err error) {
+	t.Helper()
+	reader, err := NewReader(t.Context(), r, maxRecord)
+	if err != nil {
+		return c, err
+	}
+	reader.Reject = func(r Rejection) { c.rejections = append(c.rejections, r) }
+	for reader.Next() {
+		c.records = append(c.records, record{string(reader.Label()), string(reader.Text())})
+	}
+	err = reader.Close()
+	c.blank = reader.Blank
+	c.spans = append(c.spans, reader.Span())
+	return c, err
+}
+
+// readFile reads a file in ranges of a size.
+func readFile(t testing.TB, name string, size int64, maxRecord int) (c content, err error) {
+	t.Helper()
+	files, err := List(t.Context(), []string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Split(files[0], size) {
+		part, err := readRange(t, r, maxRecord)
+		if err != nil {
+			return c, err
+		}
+		c.records = append(c.records, part.records...)
+		c.rejections = append(c.rejections, part.rejections...)
+		c.blank += part.blank
+		c.spans = append(c.spans, part.spans...)
+	}
+	return c, nil
+}
+
+// parse is the format in a few plain words.
+func parse(name string, b []byte, maxRecord int) (c content) {
+	offset := 0
+	if bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
+		offset = 3
+	}
+	for offset < len(b) {
+		line, _, _ := strings.Cut(string(b[offset:]), "\n")
+		length := len(line) + 1
+		line = strings.TrimSuffix(line, "\r")
+		label, text, ok := strings.Cut(line, "\t")
+		switch {
+		case len(line) > maxRecord:
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), TooLong})
+		case line == "":
+			c.blank++
+		case !ok:
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), NoTab})
+		case strings.TrimSpace(label) == "":
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), EmptyLabel})
+		default:
+			c.records = append(c.records, record{strings.TrimSpace(label), text})
+		}
+		offset += length
+	}
+	return c
+}
+
+func same(a, b content) bool {
+	return slices.Equal(a.records, b.records) && slices.Equal(a.rejections, b.rejections) && a.blank == b.blank
+}
+
+func save(t testing.TB, name string, b []byte) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func pack(t testing.TB, how Compression, parts ...[]byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for _, b := range parts { // each part a member of its own
+		switch how {
+		case Gzip:
+			w := gzip.NewWriter(&out)
+			if _, err := w.Write(b); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		case Zstd:
+			w, err := zstd.NewWriter(&out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write(b); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		case Bzip2: // Go can only unpack it
+			cmd := exec.Command("bzip2")
+			cmd.Stdin = bytes.NewReader(b)
+			packed, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(packed)
+		default:
+			out.Write(b)
+		}
+	}
+	return out.Bytes()
+}
+
+const mixed = "\xef\xbb\xbfa\tfirst\r\nb\tsecond\tand more\n\n  c \tthird\nno tab here\n\tno label\n \t\n" +
+	"long\tzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\r\nlonger\tzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n\r\nlast\twithout newline"
+
+func TestEveryRangeSizeGivesEveryLineOnce(t *testing.T) {
+	name := save(t, "in.tsv", []byte(mixed))
+	want := parse(name, []byte(mixed), 68)
+	if len(want.records) != 5 || len(want.rejections) != 4 || want.blank != 2 {
+		t.Fatalf("the test is not what it should be: %+v", want)
+	}
+	for size := int64(1); size <= int64(len(mixed))+1; size++ {
+		got, err := readFile(t, name, size, 68)
+		if err != nil || !same(got, want) {
+			t.Fatalf("ranges of %d bytes: %+v %+v, %v\nwant %+v %+v", size, got.records, got.rejections, err, want.records, want.rejections)
+		}
+		checkSpans(t, got.spans, name, []byte(mixed))
+	}
+}
+
+func checkSpans(t *testing.T, spans []Span, name string, b []byte) {
+	t.Helper()
+	whole := spans[0]
+	for _, s := range spans[1:] {
+		var ok bool
+		if whole, ok = Join(whole, s); !ok {
+			t.Fatalf("%+v does not follow %+v", s, whole)
+		}
+	}
+	if want := (Span{name, 0, int64(len(b)), crc32.Checksum(b, castagnoli)}); whole != want {
+		t.Errorf("read %+v, want %+v", whole, want)
+	}
+}
+
+func TestCompressedFilesAreReadWhole(t *testing.T) {
+	for _, how := range []Compression{Gzip, Zstd, Bzip2} {
+		// Two members, cut in the middle of a line; and a name that lies.
+		b := pack(t, how, []byte(mixed[:20]), []byte(mixed[20:]))
+		name := save(t, "in.txt", b)
+		got, err := readFile(t, name, 16, 68)
+		if err != nil || !same(got, parse(name, []byte(mixed), 68)) {
+			t.Errorf("%s: %+v, %v", how, got, err)
+		}
+		checkSpans(t, got.spans, name, b)
+	}
+	name := save(t, "in.gz", []byte("a\tplain text under a name that says gzip\n"))
+	if got, err := readFile(t, name, 1<<20, maxRecord); err != nil || len(got.records) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Beam's own reader lost most of such a file: it compared places in the text with the size of the file.
+func TestHighlyCompressedFile(t *testing.T) {
+	const line = "Hamilton\tupon the subject\n"
+	b := pack(t, Gzip, []byte(strings.Repeat(line, 10_000)))
+	if len(b) > 2000 {
+		t.Fatalf("the file has %d bytes and should be far smaller than its text", len(b))
+	}
+	got, err := readFile(t, save(t, "in.gz", b), 100, maxRecord)
+	if err != nil || len(got.records) != 10_000 {
+		t.Errorf("%d documents, %v; want 10,000", len(got.records), err)
+	}
+}
+
+func TestEmptyFiles(t *testing.T) {
+	for _, how := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		got, err := readFile(t, save(t, "in", pack(t, how, nil)), 10, maxRecord)
+		if err != nil || len(got.records)+len(got.rejections) > 0 || got.blank > 0 {
+			t.Errorf("%q: %+v, %v", how, got, err)
+		}
+	}
+}
+
+func TestCorruptFilesAreNamedWithTheirPlace(t *testing.T) {
+	text := []byte(strings.Repeat("a\tsome words that repeat, and a number: ", 50))
+	for i := range text {
+		if text[i] == ':' {
+			text[i] = byte('0' + i%7)
+		}
+	}
+	for _, how := range []Compression{Gzip, Zstd, Bzip2} {
+		whole := pack(t, how, text)
+		for what, b := range map[string][]byte{
+			"cut short": whole[:len(whole)-5],
+			"corrupt":   append(bytes.Clone(whole[:len(whole)/2]), append([]byte{whole[len(whole)/2] ^ 0x10}, whole[len(whole)/2+1:]...)...),
+			"trailing":  append(bytes.Clone(whole), "rubbish"...),
+		} {
+			name := save(t, "in", b)
+			_, err := readFile(t, name, 10, maxRecord)
+			var corrupt *CorruptError
+			if !errors.As(err, &corrupt) || corrupt.File != name || corrupt.Offset <= 0 || corrupt.Offset > int64(len(b)) {
+				t.Errorf("%s, %s: %v", how, what, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s, %s: more than a line: %v", how, what, err)
+			}
+		}
+	}
+}
+
+func TestUTF16IsRefused(t *testing.T) {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		_, err := readFile(t, save(t, "in", []byte(mark+"a\x00\t\x00b\x00\n\x00")), 4, maxRecord)
+		var corrupt *CorruptError
+		if !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "iconv") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestLongLinesTakeConstantMemory(t *testing.T) {
+	const size = 256 << 20
+	name := filepath.Join(t.TempDir(), "in.tsv")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A hole in the file: it takes no room.
+	if _, err := f.WriteString("a\tfirst\nb\t"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("\nc\tlast\n"), size); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := readFile(t, name, size*2, 1<<20)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(got.records) != 2 || len(got.rejections) != 1 || got.rejections[0] != (Rejection{name, 8, TooLong}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
+		t.Errorf("a line of %d MiB took %d MiB", size>>20, took>>20)
+	}
+}
+
+func TestAFileThatChangesIsNoticed(t *testing.T) {
+	for what, change := range map[string]func(name string) error{
+		"became shorter": func(name string) error { return os.Truncate(name, 3) },
+		"changed": func(name string) error {
+			return os.WriteFile(name, []byte("b\tother words\nand more\tof them\n"), 0o666)
+		},
+	} {
+		name := save(t, "in.tsv", []byte("a\tsome words\n"))
+		files, err := List(t.Context(), []string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := change(name); err != nil {
+			t.Fatal(err)
+		}
+		_, err = readRange(t, Split(files[0], 100)[0], maxRecord)
+		var corrupt *CorruptError
+		if err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// faulty is a store whose files fail after a number of bytes.
+type faulty struct{ fileio.Store }
+
+type faultyFile struct{ fileio.File }
+
+func (faulty) strip(name string) string { return strings.TrimPrefix(name, "faulty://") }
+
+func (f faulty) Glob(ctx context.Context, pattern string) ([]fileio.Info, error) {
+	infos, err := f.Store.Glob(ctx, f.strip(pattern))
+	for i := range infos {
+		infos[i].Name = "faulty://" + infos[i].Name
+	}
+	return infos, err
+}
+
+func (f faulty) Open(ctx context.Context, name string) (fileio.File, error) {
+	file, err := f.Store.Open(ctx, f.strip(name))
+	return faultyFile{file}, err
+}
+
+func (f faultyFile) ReadAt(p []byte, offset int64) (int, error) {
+	if offset+int64(len(p)) > 300_000 {
+		return 0, errors.New("input/output error")
+	}
+	return f.File.ReadAt(p, offset)
+}
+
+func init() {
+	store, err := fileio.For("")
+	if err != nil {
+		panic(err)
+	}
+	fileio.Register("faulty", faulty{store})
+}
+
+func TestAnErrorOfTheStorageIsNoCorruption(t *testing.T) {
+	text := make([]byte, 600_000)
+	for i := range text {
+		text[i] = byte('a' + (i*i+i>>5)%26)
+		if i%50 == 0 {
+			text[i] = '\n'
+		}
+	}
+	for _, how := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		packed := pack(t, how, text)
+		for len(packed) < 400_000 { // enough members to reach the fault
+			packed = append(packed, packed...)
+		}
+		_, err := readFile(t, "faulty://"+save(t, "in", packed), 1<<30, maxRecord)
+		var corrupt *CorruptError
+		if err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "input/output error") {
+			t.Errorf("%q: %v", how, err)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	dir := t.TempDir()
+	for name, b := range map[string][]byte{"b.tsv": nil, "a.tsv": pack(t, Gzip, nil), "c.tsv": pack(t, Zstd, nil)} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := List(t.Context(), []string{dir + "/c.*", dir + "/*.tsv", dir + "/b.tsv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, f := range files {
+		got += filepath.Base(f.Name) + ":" + string(f.Compression) + " "
+	}
+	if got != "a.tsv:gzip b.tsv: c.tsv:zstd " {
+		t.Error(got)
+	}
+	if _, err := List(t.Context(), []string{dir + "/*.bz2"}); !errors.Is(err, ErrNoMatch) {
+		t.Error(err)
+	}
+}
+
+func TestCombineIsTheChecksumOfBoth(t *testing.T) {
+	b := []byte(strings.Repeat("any bytes will do", 1000))
+	for _, n := range []int{0, 1, 7, 4096, len(b)} {
+		a, c := crc32.Checksum(b[:n], castagnoli), crc32.Checksum(b[n:], castagnoli)
+		if got, want := combine(a, c, int64(len(b)-n)), crc32.Checksum(b, castagnoli); got != want {
+			t.Errorf("cut at %d: %08x, want %08x", n, got, want)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add([]byte(mixed), uint16(7))
+	f.Add([]byte("a\tb\n"), uint16(1))
+	f.Fuzz(func(t *testing.T, b []byte, size uint16) {
+		name := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(name, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readFile(t, name, int64(size)+1, 68)
+		if err != nil {
+			var corrupt *CorruptError
+			if !errors.As(err, &corrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if compressionOf(b) != Plain {
+			return
+		}
+		if want := parse(name, b, 68); !same(got, want) {
+			t.Errorf("%q in ranges of %d:\n got %+v\nwant %+v", b, int(size)+1, got, want)
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	line := "1\t" + strings.Repeat("some words of a document ", 50) + "\n"
+	text := []byte(strings.Repeat(line, 10_000))
+	for _, how := range []Compression{Plain, Gzip, Zstd} {
+		b.Run(fmt.Sprintf("%q", how), func(b *testing.B) {
+			files, err := List(context.Background(), []string{save(b, "in", pack(b, how, text))})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				r, err := NewReader(context.Background(), Split(files[0], 1<<40)[0], 8<<20)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for r.Next() {
+				}
+				if err := r.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+var _ io.Reader = onlyReader{}

@@ -1,0 +1,139 @@
+// Package fileio is where files lie: the local disk, and whatever else registers a [Store] for its URL scheme. The
+// operations are those that an object store with preconditions has too, so nothing else in the project renames a file,
+// locks it or appends to it.
+package fileio
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// Info is a file as a listing shows it. Version changes whenever the content does: a modification time, or an object's
+// generation.
+type Info struct {
+	Name    string `json:"name"`
+	Size    int64  `json:"size"`
+	Version string `json:"version"`
+}
+
+// Store is a place for files. Its errors name the file, and wrap fs.ErrNotExist and fs.ErrExist where they apply.
+type Store interface {
+	// Glob lists the files that match a pattern, sorted by name. A name without wildcards lists that file; if it is
+	// not there, or is no file, the error says so. A pattern that matches nothing gives an empty list.
+	Glob(ctx context.Context, pattern string) ([]Info, error)
+
+	// List lists all files under a folder, at any depth, sorted by name. A folder that is not there is empty.
+	List(ctx context.Context, dir string) ([]Info, error)
+
+	// Stat describes one file.
+	Stat(ctx context.Context, name string) (Info, error)
+
+	// Open opens a file for reading at any place.
+	Open(ctx context.Context, name string) (File, error)
+
+	// Create starts to write a file. It appears under its name, whole, when Commit returns, and replaces what was
+	// there.
+	Create(ctx context.Context, name string) (Writer, error)
+
+	// CreateExclusive writes a file if none has its name, and fails with fs.ErrExist otherwise. Of several writers
+	// exactly one succeeds.
+	CreateExclusive(ctx context.Context, name string, content []byte) error
+
+	// Remove deletes a file. It is no error if it is not there.
+	Remove(ctx context.Context, name string) error
+
+	// Sweep deletes what interrupted writers left under a folder.
+	Sweep(ctx context.Context, dir string) error
+
+	// CheckWritable reports why files cannot be created in a folder, which may not be there yet. It writes nothing.
+	CheckWritable(ctx context.Context, dir string) error
+}
+
+// File is a file that is open for reading.
+type File interface {
+	io.ReaderAt
+	io.Closer
+	Info() (Info, error) // as it is now
+}
+
+// Writer writes a file of which nobody sees anything before Commit. After a failed write, or to give up, Abort leaves
+// nothing behind; after Commit it does nothing.
+type Writer interface {
+	io.Writer
+	Commit() error
+	Abort()
+}
+
+var (
+	mu     sync.RWMutex
+	stores = map[string]Store{}
+)
+
+// Register makes a store known for names that start with scheme and "://". It is called from init functions.
+func Register(scheme string, s Store) {
+	mu.Lock()
+	defer mu.Unlock()
+	if _, ok := stores[scheme]; ok {
+		panic("fileio.Register: two stores for " + scheme)
+	}
+	stores[scheme] = s
+}
+
+// For returns the store that holds the file of that name.
+func For(name string) (Store, error) {
+	scheme, _, ok := strings.Cut(name, "://")
+	if !ok {
+		return local{}, nil
+	}
+	mu.RLock()
+	defer mu.RUnlock()
+	if s, ok := stores[scheme]; ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%s: %s:// is not supported; use a path of the file system", name, scheme)
+}
+
+// Join appends parts to the name of a folder.
+func Join(dir string, parts ...string) string {
+	return strings.TrimRight(dir, "/") + "/" + strings.Join(parts, "/")
+}
+
+// ReadAll returns the content of a small file.
+func ReadAll(ctx context.Context, name string) (content []byte, err error) {
+	s, err := For(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Info()
+	if err == nil {
+		content, err = io.ReadAll(io.NewSectionReader(f, 0, info.Size))
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return content, err
+}
+
+// WriteAll writes a small file.
+func WriteAll(ctx context.Context, name string, content []byte) error {
+	s, err := For(name)
+	if err != nil {
+		return err
+	}
+	w, err := s.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write(content); err != nil {
+		return err
+	}
+	return w.Commit()
+}
