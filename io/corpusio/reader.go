@@ -115,15 +115,17 @@ func NewReader(ctx context.Context, r Range, maxRecord int) (*Reader, error) {
 		span:      Span{File: r.File.Name, Start: r.Start, End: r.End},
 		maxRecord: maxRecord,
 		file:      f,
-		buffer:    make([]byte, bufferBytes),
 		limit:     -1,
 		close:     func() {},
 	}
+	size := int64(bufferBytes)
 	// A line starts where the range does if a newline stands before, so that one is read too.
 	from := max(r.Start-1, 0)
 	if r.File.Compression == Plain {
 		reader.limit = r.End
+		size = min(size, r.End-r.Start+readBeyond)
 	}
+	reader.buffer = make([]byte, size)
 	reader.source = &source{file: f, info: r.File.Info, at: from, start: r.Start, end: r.End}
 	reader.position = from
 	if err := reader.open(r.File); err != nil {

@@ -90,11 +90,15 @@ func (local) List(_ context.Context, dir string) ([]Info, error) {
 			return named(name, err)
 		}
 		i, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) { // removed since
+			return nil
+		}
 		if err != nil {
 			return named(name, err)
 		}
-		files = append(files, infoOf(name, i))
-		return nil
+		below, err := filepath.Rel(dir, name)
+		files = append(files, infoOf(Join(dir, below), i))
+		return named(name, err)
 	})
 	slices.SortFunc(files, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
 	return files, err

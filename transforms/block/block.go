@@ -27,7 +27,7 @@ import (
 	"hash/crc32"
 	"math"
 
-	"github.com/sparsenb/sparsenb/transforms/feature"
+	"github.com/sparsenb/sparsenb/feature"
 )
 
 const magic = "snb\x01"

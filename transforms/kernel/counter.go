@@ -6,8 +6,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/transforms/block"
-	"github.com/sparsenb/sparsenb/transforms/feature"
 )
 
 // Config is what a Counter needs to know. The zero value counts words with full keys, in tables without a limit.

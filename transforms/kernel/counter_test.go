@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/transforms/block"
-	"github.com/sparsenb/sparsenb/transforms/feature"
 )
 
 type document struct{ label, text string }

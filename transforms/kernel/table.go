@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/transforms/block"
-	"github.com/sparsenb/sparsenb/transforms/feature"
 )
 
 // table counts the features of one class: an open-addressed hash table, probed linearly from the leading bits of the

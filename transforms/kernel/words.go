@@ -9,7 +9,7 @@ import (
 	"math/bits"
 	"unicode/utf8"
 
-	"github.com/sparsenb/sparsenb/transforms/feature"
+	"github.com/sparsenb/sparsenb/feature"
 )
 
 // Words finds the words of one text after the other.

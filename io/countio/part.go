@@ -1,0 +1,190 @@
+// Package countio reads and writes counts: the parts that a run writes, and tables of the user's own.
+package countio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// FormatVersion is the version of all Parquet files that the project writes. It stands in their metadata.
+//
+//	1  the first
+const FormatVersion = "1"
+
+// Row is a feature in a class: a row of counts/part-NNNNN-of-NNNNN.parquet. Rows are sorted by feature_id, feature and
+// class, within a part and from one part to the next.
+type Row struct {
+	Feature   string `parquet:"feature"`
+	FeatureID int64  `parquet:"feature_id"`
+	Class     string `parquet:"class,dict"`
+	Count     int64  `parquet:"count,dict"`     // occurrences
+	Documents int64  `parquet:"documents,dict"` // documents with at least one
+}
+
+// WriterOptions are what makes equal rows equal bytes: nothing in a file depends on the machine, the time or the build.
+func WriterOptions() []parquet.WriterOption {
+	return []parquet.WriterOption{
+		parquet.CreatedBy("sparsenb", "format", FormatVersion),
+		parquet.KeyValueMetadata("sparsenb.format_version", FormatVersion),
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}),
+		parquet.DataPageVersion(1), // which every reader knows
+		parquet.MaxRowsPerRowGroup(rowsPerGroup),
+	}
+}
+
+// rowsPerGroup keeps a row group of counts, the widest of the tables, below 16 MB in memory.
+const rowsPerGroup = 1 << 18
+
+// PartName is the name of a part under the output folder.
+func PartName(part, parts int) string {
+	return fmt.Sprintf("counts/part-%05d-of-%05d.parquet", part, parts)
+}
+
+// FileSum is what is known of a file that was written.
+type FileSum struct {
+	Name   string `json:"name"` // under the output folder
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+	Rows   int64  `json:"rows"`
+}
+
+// TableWriter writes rows of type T to a Parquet file.
+type TableWriter[T any] struct {
+	sum    FileSum
+	file   fileio.Writer
+	hash   hash.Hash
+	table  *parquet.GenericWriter[T]
+	buffer []T
+}
+
+// CreateTable starts the file of the given name under dir.
+func CreateTable[T any](ctx context.Context, dir, name string, options ...parquet.WriterOption) (*TableWriter[T], error) {
+	store, err := fileio.For(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := store.Create(ctx, fileio.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	w := &TableWriter[T]{sum: FileSum{Name: name}, file: f, hash: sha256.New(), buffer: make([]T, 0, 1024)}
+	w.table = parquet.NewGenericWriter[T](w.output(), append(WriterOptions(), options...)...)
+	return w, nil
+}
+
+func (w *TableWriter[T]) output() io.Writer {
+	return io.MultiWriter(w.file, w.hash, (*counter)(&w.sum.Size))
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// Write adds a row.
+func (w *TableWriter[T]) Write(row T) error {
+	w.buffer = append(w.buffer, row)
+	if len(w.buffer) < cap(w.buffer) {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *TableWriter[T]) flush() error {
+	n, err := w.table.Write(w.buffer)
+	w.sum.Rows += int64(n)
+	w.buffer = w.buffer[:0]
+	return err
+}
+
+// Commit finishes the file and puts it in its place.
+func (w *TableWriter[T]) Commit() (FileSum, error) {
+	if err := w.flush(); err != nil {
+		return FileSum{}, err
+	}
+	if err := w.table.Close(); err != nil {
+		return FileSum{}, err
+	}
+	if err := w.file.Commit(); err != nil {
+		return FileSum{}, err
+	}
+	w.sum.SHA256 = hex.EncodeToString(w.hash.Sum(nil))
+	return w.sum, nil
+}
+
+// Abort leaves nothing behind. After Commit it does nothing.
+func (w *TableWriter[T]) Abort() { w.file.Abort() }
+
+// CreatePart starts to write a part of the counts under dir.
+func CreatePart(ctx context.Context, dir string, part, parts int) (*TableWriter[Row], error) {
+	return CreateTable[Row](ctx, dir, PartName(part, parts), parquet.SortingWriterConfig(parquet.SortingColumns(
+		parquet.Ascending("feature_id"), parquet.Ascending("feature"), parquet.Ascending("class"))))
+}
+
+// ReadTable calls visit with every row of a Parquet file that has the columns of T.
+func ReadTable[T any](ctx context.Context, name string, visit func(*T) error) (err error) {
+	store, err := fileio.For(name)
+	if err != nil {
+		return err
+	}
+	f, err := store.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}()
+	info, err := f.Info()
+	if err != nil {
+		return err
+	}
+	return readTable(f, info, visit)
+}
+
+func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (err error) {
+	// What is not a Parquet file, or a damaged one, may also make the library panic.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: not a readable Parquet file: %v", info.Name, p)
+		}
+	}()
+	file, err := parquet.OpenFile(f, info.Size)
+	if err != nil {
+		return fmt.Errorf("%s: not a readable Parquet file: %w", info.Name, err)
+	}
+	schema := parquet.SchemaOf(new(T))
+	for _, column := range schema.Columns() {
+		if _, ok := file.Schema().Lookup(column...); !ok {
+			return fmt.Errorf("%s: has no column %q", info.Name, column[0])
+		}
+	}
+	r := parquet.NewGenericReader[T](file, schema)
+	rows := make([]T, 1024)
+	for {
+		n, err := r.Read(rows)
+		for i := range rows[:n] {
+			if err := visit(&rows[i]); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return r.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", info.Name, err)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package modelio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// A run goes through its output folder like this:
+//
+//	Claim    writes _STARTED.json, if no other run has, and none has published
+//	…        files appear under their final names; a run with the same fingerprint would write the same bytes
+//	Publish  writes manifest.json and then _SUCCESS, each only if it is not there, and takes the claim away
+//	Refuse   takes all of it away, and leaves _VERDICT.json
+//
+// A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
+// again, by an attempt that does not know of the one before.
+
+// State is what stands in an output folder.
+type State struct {
+	Success *Success // a run was published
+	Started *Run     // a run has begun and not ended
+	Verdict *Verdict // a run ended without a model
+	Foreign string   // a file that no run writes, if there is one
+}
+
+// ReadState looks into an output folder, which need not exist.
+func ReadState(ctx context.Context, dir string) (s State, err error) {
+	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
+	if err != nil {
+		return s, err
+	}
+	if found {
+		s.Success = &success
+	}
+	started, found, err := readJSON[Run](ctx, dir, StartedFile)
+	if err != nil {
+		return s, err
+	}
+	if found {
+		s.Started = &started
+	}
+	verdict, found, err := readJSON[Verdict](ctx, dir, VerdictFile)
+	if err != nil {
+		return s, err
+	}
+	if found {
+		s.Verdict = &verdict
+	}
+	store, err := fileio.For(dir)
+	if err != nil {
+		return s, err
+	}
+	files, err := store.List(ctx, dir)
+	if err != nil {
+		return s, err
+	}
+	for _, f := range files {
+		hidden := strings.HasPrefix(path.Base(f.Name), ".")
+		if !hidden && !ours(under(dir, f.Name)) {
+			s.Foreign = f.Name
+			break
+		}
+	}
+	return s, nil
+}
+
+// under is the name of a file within a folder.
+func under(dir, name string) string { return strings.TrimPrefix(name, fileio.Join(dir, "")) }
+
+// ours knows the files that a run writes.
+func ours(name string) bool {
+	switch name {
+	case FeaturesFile, ModelFile, PathFile, ManifestFile, SuccessFile, StartedFile, VerdictFile:
+		return true
+	}
+	ok, err := path.Match("counts/part-*-of-*.parquet", name)
+	return ok && err == nil
+}
+
+// TakenError means that the output folder belongs to another run.
+type TakenError struct {
+	Dir, Run  string
+	Published bool
+}
+
+// Error says whose it is.
+func (e *TakenError) Error() string {
+	if e.Published {
+		return fmt.Sprintf("%s: another run (%s) has published there", e.Dir, e.Run)
+	}
+	return fmt.Sprintf("%s: another run (%s) is writing there, or was killed", e.Dir, e.Run)
+}
+
+// Claim begins to write. It fails with a *TakenError if the folder belongs to a run with another fingerprint.
+func Claim(ctx context.Context, dir string, run Run) error {
+	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
+	if err != nil {
+		return err
+	}
+	if found && success.Fingerprint != run.Fingerprint {
+		return &TakenError{dir, success.Run, true}
+	}
+	content, err := json.Marshal(run)
+	if err != nil {
+		return err
+	}
+	store, err := fileio.For(dir)
+	if err != nil {
+		return err
+	}
+	if err := store.Remove(ctx, fileio.Join(dir, VerdictFile)); err != nil {
+		return err
+	}
+	err = store.CreateExclusive(ctx, fileio.Join(dir, StartedFile), content)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	other, found, err := readJSON[Run](ctx, dir, StartedFile)
+	if err == nil && found && other.Fingerprint != run.Fingerprint {
+		return &TakenError{dir, other.ID, false}
+	}
+	return err
+}
+
+// Publish makes the run visible. The files it lists are in their place. Where the same run was published already, or
+// almost, by another attempt, that stands.
+func Publish(ctx context.Context, dir string, m Manifest) error {
+	store, err := fileio.For(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range m.Files {
+		info, err := store.Stat(ctx, fileio.Join(dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if info.Size != f.Size {
+			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
+		}
+	}
+	m.FormatVersion = ManifestVersion
+	content, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	content = append(content, '\n')
+	err = store.CreateExclusive(ctx, fileio.Join(dir, ManifestFile), content)
+	if errors.Is(err, fs.ErrExist) {
+		content, err = adopt(ctx, dir, m)
+	}
+	if err != nil {
+		return err
+	}
+	hash := sha256.Sum256(content)
+	success, err := json.Marshal(Success{m.ID, m.Fingerprint, hex.EncodeToString(hash[:])})
+	if err != nil {
+		return err
+	}
+	err = store.CreateExclusive(ctx, fileio.Join(dir, SuccessFile), append(success, '\n'))
+	if errors.Is(err, fs.ErrExist) {
+		other, _, e := readJSON[Success](ctx, dir, SuccessFile)
+		if e != nil {
+			return e
+		}
+		if err = nil; other.Fingerprint != m.Fingerprint {
+			return &TakenError{dir, other.Run, true}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return tidy(ctx, store, dir)
+}
+
+// adopt returns the manifest that an earlier attempt at the same run has left, after it has compared its files with
+// ours.
+func adopt(ctx context.Context, dir string, m Manifest) ([]byte, error) {
+	content, err := fileio.ReadAll(ctx, fileio.Join(dir, ManifestFile))
+	if err != nil {
+		return nil, err
+	}
+	var other Manifest
+	if err := json.Unmarshal(content, &other); err != nil {
+		return nil, fmt.Errorf("%s: %w", fileio.Join(dir, ManifestFile), err)
+	}
+	if other.Fingerprint != m.Fingerprint {
+		return nil, &TakenError{dir, other.ID, true}
+	}
+	if !slices.Equal(other.Files, m.Files) {
+		return nil, fmt.Errorf("%s: lists other files than this run wrote, though both were asked for the same", fileio.Join(dir, ManifestFile))
+	}
+	return content, nil
+}
+
+// tidy takes away what a finished run needs no longer.
+func tidy(ctx context.Context, store fileio.Store, dir string) error {
+	if err := store.Remove(ctx, fileio.Join(dir, StartedFile)); err != nil {
+		return err
+	}
+	return store.Sweep(ctx, dir)
+}
+
+// Refuse ends a run without a model: it removes what was written and says why. If the same run has been published, by
+// another attempt, it does nothing.
+func Refuse(ctx context.Context, dir string, v Verdict) error {
+	_, found, err := readJSON[Success](ctx, dir, SuccessFile)
+	if err != nil || found {
+		return err
+	}
+	content, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	store, err := fileio.For(dir)
+	if err != nil {
+		return err
+	}
+	if err := fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n')); err != nil {
+		return err
+	}
+	files, err := store.List(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		name := under(dir, f.Name)
+		if name == VerdictFile || name == StartedFile || !ours(name) {
+			continue
+		}
+		if err := store.Remove(ctx, f.Name); err != nil {
+			return err
+		}
+	}
+	return tidy(ctx, store, dir)
+}
+
+// WriteTable writes rows of a table of the run.
+func WriteTable[T any](ctx context.Context, dir, name string, rows func(yield func(T) error) error) (countio.FileSum, error) {
+	w, err := countio.CreateTable[T](ctx, dir, name)
+	if err != nil {
+		return countio.FileSum{}, err
+	}
+	defer w.Abort()
+	if err := rows(w.Write); err != nil {
+		return countio.FileSum{}, err
+	}
+	return w.Commit()
+}

@@ -1,0 +1,228 @@
+package modelio
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+func run(id, fingerprint string) Run { return Run{ID: id, Fingerprint: fingerprint, Verb: "train"} }
+
+// written puts a table into the folder and returns a manifest that lists it.
+func written(t *testing.T, dir string, r Run) Manifest {
+	t.Helper()
+	sum, err := WriteTable(t.Context(), dir, PathFile, func(yield func(PathRow) error) error {
+		return yield(PathRow{Problem: "a vs b", K: 1})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fileio.WriteAll(t.Context(), fileio.Join(dir, "counts/part-00000-of-00001.parquet"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	return Manifest{Run: r, Files: []countio.FileSum{sum}}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, strings.TrimPrefix(name, dir+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestPublish(t *testing.T) {
+	dir := t.TempDir()
+	a := run("a", "same")
+	if err := Claim(t.Context(), dir, a); err != nil {
+		t.Fatal(err)
+	}
+	m := written(t, dir, a)
+	if err := Publish(t.Context(), dir, m); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"_SUCCESS", "counts/part-00000-of-00001.parquet", "manifest.json", "path.parquet"}
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("the folder holds %v, want %v", got, want)
+	}
+	state, err := ReadState(t.Context(), dir)
+	if err != nil || state.Success == nil || state.Success.Run != "a" || state.Started != nil || state.Foreign != "" {
+		t.Errorf("%+v, %v", state, err)
+	}
+	got, err := ReadManifest(t.Context(), dir)
+	if err != nil || got.ID != "a" || !slices.Equal(got.Files, m.Files) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// A second attempt at the same run, and the same run started again, leave it as it is.
+	for _, id := range []string{"a", "b"} {
+		again := run(id, "same")
+		if err := Claim(t.Context(), dir, again); err != nil {
+			t.Fatal(err)
+		}
+		if err := Publish(t.Context(), dir, written(t, dir, again)); err != nil {
+			t.Fatal(err)
+		}
+		if state, err := ReadState(t.Context(), dir); err != nil || state.Success.Run != "a" || state.Started != nil {
+			t.Errorf("%+v, %v", state, err)
+		}
+	}
+	// Another run finds the folder taken, at whichever step it comes.
+	var taken *TakenError
+	if err := Claim(t.Context(), dir, run("c", "other")); !errors.As(err, &taken) || !taken.Published {
+		t.Errorf("Claim: %v", err)
+	}
+	if err := Publish(t.Context(), dir, written(t, dir, run("c", "other"))); !errors.As(err, &taken) {
+		t.Errorf("Publish: %v", err)
+	}
+}
+
+func TestClaimExcludesOtherRuns(t *testing.T) {
+	dir := t.TempDir()
+	if err := Claim(t.Context(), dir, run("a", "one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Claim(t.Context(), dir, run("a2", "one")); err != nil {
+		t.Errorf("the same run, started again: %v", err)
+	}
+	var taken *TakenError
+	if err := Claim(t.Context(), dir, run("b", "two")); !errors.As(err, &taken) || taken.Run != "a" || taken.Published {
+		t.Errorf("another run: %v", err)
+	}
+}
+
+// An attempt may die after any of its steps; the next finishes what it began.
+func TestPublishResumes(t *testing.T) {
+	r := run("a", "same")
+	for _, left := range [][]string{{SuccessFile}, {SuccessFile, ManifestFile}, {SuccessFile, PathFile, ManifestFile}} {
+		dir := t.TempDir()
+		if err := Claim(t.Context(), dir, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range left {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		later := run("b", "same")
+		if err := Claim(t.Context(), dir, later); err != nil {
+			t.Fatal(err)
+		}
+		if err := Publish(t.Context(), dir, written(t, dir, later)); err != nil {
+			t.Fatal(err)
+		}
+		if state, err := ReadState(t.Context(), dir); err != nil || state.Success == nil || state.Started != nil {
+			t.Errorf("without %v: %+v, %v", left, state, err)
+		}
+	}
+}
+
+func TestPublishNoticesMissingAndOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	r := run("a", "same")
+	m := written(t, dir, r)
+	m.Files[0].Size++
+	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Error(err)
+	}
+	m.Files[0].Name = "absent.parquet"
+	if err := Publish(t.Context(), dir, m); err == nil {
+		t.Error("a missing file is published")
+	}
+	// Two runs that promise the same but wrote different bytes: a bug, and not one to publish.
+	dir = t.TempDir()
+	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, SuccessFile)); err != nil {
+		t.Fatal(err)
+	}
+	m = written(t, dir, r)
+	m.Files[0].SHA256 = "another"
+	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "other files") {
+		t.Error(err)
+	}
+}
+
+func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
+	dir := t.TempDir()
+	r := run("a", "same")
+	if err := Claim(t.Context(), dir, r); err != nil {
+		t.Fatal(err)
+	}
+	written(t, dir, r)
+	theirs := filepath.Join(dir, "counts", "notes.txt")
+	if err := os.WriteFile(theirs, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	v := Verdict{"a", 3, "no documents"}
+	for range 2 { // also when it is done again
+		if err := Refuse(t.Context(), dir, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{VerdictFile, "counts/notes.txt"}) {
+		t.Errorf("left: %v", got)
+	}
+	state, err := ReadState(t.Context(), dir)
+	if err != nil || state.Verdict == nil || *state.Verdict != v || state.Foreign != theirs {
+		t.Errorf("%+v, %v", state, err)
+	}
+	// The next run, of whatever kind, may begin.
+	if err := Claim(t.Context(), dir, run("b", "other")); err != nil {
+		t.Error(err)
+	}
+	if state, err := ReadState(t.Context(), dir); err != nil || state.Verdict != nil {
+		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+func TestRefuseDoesNotUnpublish(t *testing.T) {
+	dir := t.TempDir()
+	r := run("a", "same")
+	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, dir)
+	if err := Refuse(t.Context(), dir, Verdict{"b", 3, "too late"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir); !slices.Equal(got, before) {
+		t.Errorf("left: %v, were %v", got, before)
+	}
+}
+
+func TestReadManifestExplainsWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "no run was published here") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_version": 99}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "version 99") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), ManifestFile) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,118 @@
+package modelio
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// ManifestVersion is the version of manifest.json.
+//
+//	1  the first
+const ManifestVersion = 1
+
+// Run identifies a run: what it was asked to do, and when. Equal fingerprints promise equal Parquet files.
+type Run struct {
+	ID          string            `json:"run_id"`
+	Fingerprint string            `json:"fingerprint"` // of the verb, the options and the inputs
+	Verb        string            `json:"verb"`
+	Options     map[string]string `json:"options"` // those that decide the result
+	Version     string            `json:"version"` // of the program
+	Started     time.Time         `json:"started"`
+}
+
+// Manifest describes a published run. All that may differ between two runs that promise the same stands here.
+type Manifest struct {
+	FormatVersion int `json:"format_version"`
+	Run
+	Finished time.Time            `json:"finished"`
+	Classes  []Class              `json:"classes"`
+	Features int64                `json:"features"` // m
+	Inputs   []Input              `json:"inputs,omitempty"`
+	Counts   *Counts              `json:"counts,omitempty"` // what select read
+	Drops    Drops                `json:"drops"`
+	Examples []corpusio.Rejection `json:"rejected_examples,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Files    []countio.FileSum    `json:"files"`
+}
+
+// Class is a class with its documents and its tokens. Documents is null where only counts are known.
+type Class struct {
+	Label     string  `json:"label"`
+	Documents *int64  `json:"documents"`
+	Tokens    float64 `json:"tokens"`             // occurrences of features
+	Postings  float64 `json:"postings,omitempty"` // pairs of a document and a feature in it
+}
+
+// Input is a file of documents, with the CRC-32C of what was read.
+type Input struct {
+	corpusio.File
+	CRC32C string `json:"crc32c"`
+}
+
+// Counts is where select found its counts: the output of a run, or a table of the user's own.
+type Counts struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size,omitempty"`
+	SHA256 string `json:"sha256,omitempty"` // of the table, or of the run's manifest
+}
+
+// Drops counts everything that was read and not counted, by reason.
+type Drops struct {
+	Lines      map[corpusio.Reason]int64 `json:"rejected_lines"`
+	BlankLines int64                     `json:"blank_lines"`
+	StopWords  int64                     `json:"stop_words"`
+	Overlong   int64                     `json:"overlong_words"`
+	Replaced   int64                     `json:"replaced_bytes"` // sequences that were not UTF-8
+}
+
+// Verdict is why a run ended without publishing, and the exit code that says so.
+type Verdict struct {
+	Run     string `json:"run_id"`
+	Exit    int    `json:"exit"`
+	Message string `json:"message"`
+}
+
+// Success is the content of _SUCCESS.
+type Success struct {
+	Run            string `json:"run_id"`
+	Fingerprint    string `json:"fingerprint"`
+	ManifestSHA256 string `json:"manifest_sha256"`
+}
+
+// readJSON reads a small file, or reports that it is not there.
+func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool, err error) {
+	name = fileio.Join(dir, name)
+	b, err := fileio.ReadAll(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return value, false, nil
+	}
+	if err != nil {
+		return value, false, err
+	}
+	if err := json.Unmarshal(b, &value); err != nil {
+		return value, false, fmt.Errorf("%s: %w", name, err)
+	}
+	return value, true, nil
+}
+
+// ReadManifest reads the manifest of a published run.
+func ReadManifest(ctx context.Context, dir string) (Manifest, error) {
+	m, found, err := readJSON[Manifest](ctx, dir, ManifestFile)
+	switch {
+	case err != nil:
+		return m, err
+	case !found:
+		return m, fmt.Errorf("%s: no run was published here: there is no %s", dir, ManifestFile)
+	case m.FormatVersion != ManifestVersion:
+		return m, fmt.Errorf("%s: the manifest has version %d, and this program reads %d", dir, m.FormatVersion, ManifestVersion)
+	}
+	return m, nil
+}

@@ -1,0 +1,65 @@
+// Package modelio reads and writes what a run publishes beside its counts: the selected features, the models, the path
+// over k, the manifest, and the marks by which a reader knows that all of it is there.
+package modelio
+
+// The files of a run, under its output folder.
+const (
+	FeaturesFile = "features.parquet"
+	ModelFile    = "model.parquet"
+	PathFile     = "path.parquet"
+	ManifestFile = "manifest.json"
+	SuccessFile  = "_SUCCESS"
+
+	// StartedFile holds the claim of a run that has not ended, VerdictFile why one ended without a model. Neither
+	// stands beside SuccessFile.
+	StartedFile = "_STARTED.json"
+	VerdictFile = "_VERDICT.json"
+)
+
+// FeatureRow is a selected feature: a row of features.parquet. Rows are sorted by problem, k and rank.
+type FeatureRow struct {
+	Problem       string  `parquet:"problem,dict"`
+	K             int64   `parquet:"k,dict"`
+	Rank          int64   `parquet:"rank"` // from 1: by score, then count, both descending, then by the feature's bytes
+	Feature       string  `parquet:"feature"`
+	FeatureID     int64   `parquet:"feature_id"`
+	CountPositive float64 `parquet:"count_positive"` // occurrences, or documents for the Bernoulli model; not smoothed
+	CountNegative float64 `parquet:"count_negative"`
+	Score         float64 `parquet:"score"` // its share of the gain
+	ThetaPositive float64 `parquet:"theta_positive"`
+	ThetaNegative float64 `parquet:"theta_negative"`
+	Weight        float64 `parquet:"weight"` // added to the log-odds of the positive class
+}
+
+// ModelRow is a problem solved for one k: a row of model.parquet, sorted by problem and k.
+type ModelRow struct {
+	Problem        string  `parquet:"problem"`
+	Positive       string  `parquet:"positive"`
+	Negative       string  `parquet:"negative"`
+	Model          string  `parquet:"model"`
+	KRequested     string  `parquet:"k_requested"` // as it was asked for, such as 1%
+	K              int64   `parquet:"k"`
+	M              int64   `parquet:"m"`                      // features there were to choose from
+	DocsPositive   *int64  `parquet:"docs_positive,optional"` // null where only counts are known
+	DocsNegative   *int64  `parquet:"docs_negative,optional"`
+	Smoothing      float64 `parquet:"smoothing"`
+	Intercept      float64 `parquet:"intercept"`
+	Base           float64 `parquet:"base"` // log-likelihood with no feature selected
+	UpperBoundGain float64 `parquet:"upper_bound_gain"`
+	Gain           float64 `parquet:"gain"`
+	Gap            float64 `parquet:"gap"`
+	Certificate    string  `parquet:"certificate"`
+	Alpha          float64 `parquet:"alpha"` // where the bound was evaluated
+	Evaluations    int64   `parquet:"evaluations"`
+}
+
+// PathRow is what could be gained with some k: a row of path.parquet, sorted by problem and k.
+type PathRow struct {
+	Problem        string  `parquet:"problem"`
+	K              int64   `parquet:"k"`
+	UpperBoundGain float64 `parquet:"upper_bound_gain"`
+	Gain           float64 `parquet:"gain"`
+	Gap            float64 `parquet:"gap"`
+	Certificate    string  `parquet:"certificate"`
+	Alpha          float64 `parquet:"alpha"`
+}
