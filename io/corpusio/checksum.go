@@ -6,7 +6,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Span is a stretch of an input file that was read, with its CRC-32C. Object stores know files by the same checksum.
 type Span struct {
-	File       string `json:"file"`
+	File       File
 	Start, End int64
 	CRC        uint32
 }

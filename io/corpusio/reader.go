@@ -112,7 +112,7 @@ func NewReader(ctx context.Context, r Range, maxRecord int) (*Reader, error) {
 	}
 	reader := &Reader{
 		Reject:    func(Rejection) {},
-		span:      Span{File: r.File.Name, Start: r.Start, End: r.End},
+		span:      Span{File: r.File, Start: r.Start, End: r.End},
 		maxRecord: maxRecord,
 		file:      f,
 		limit:     -1,
@@ -236,7 +236,7 @@ func (r *Reader) Label() []byte { return r.label }
 func (r *Reader) Text() []byte { return r.text }
 
 func (r *Reader) reject(offset int64, reason Reason) {
-	r.Reject(Rejection{r.span.File, offset, reason})
+	r.Reject(Rejection{r.span.File.Name, offset, reason})
 }
 
 // line returns the next line without its newline; nil if it was too long. It returns false if there is none.
@@ -303,7 +303,7 @@ func (r *Reader) skipMark() {
 		}
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		r.ended = true
-		r.err = &CorruptError{r.span.File, 0, "the text is UTF-16, not UTF-8 (convert it with: iconv -f UTF-16 -t UTF-8)"}
+		r.err = &CorruptError{r.span.File.Name, 0, "the text is UTF-16, not UTF-8 (convert it with: iconv -f UTF-16 -t UTF-8)"}
 		r.at, r.end = 0, 0
 	}
 }
@@ -347,7 +347,7 @@ func (r *Reader) fail(err error) {
 	if r.ahead != nil {
 		offset -= int64(r.ahead.Buffered())
 	}
-	r.err = &CorruptError{r.span.File, offset, cause}
+	r.err = &CorruptError{r.span.File.Name, offset, cause}
 }
 
 // Read returns how many bytes of the file have been read so far.
@@ -378,7 +378,7 @@ func (r *Reader) settle() error {
 		return err
 	}
 	if now.Size != r.source.info.Size || now.Version != r.source.info.Version {
-		return fmt.Errorf("%s: changed while it was read", r.span.File)
+		return fmt.Errorf("%s: changed while it was read", r.span.File.Name)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 func own(t *testing.T, name string) string {
 	t.Helper()
 	out := ""
-	o, err := ReadOwn(t.Context(), name, func(name []byte, counts []float64) error {
+	o, err := ReadOwn(t.Context(), name, func(_ []string, name []byte, counts []float64) error {
 		out += fmt.Sprintf("%s%v ", name, counts)
 		return nil
 	})

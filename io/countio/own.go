@@ -42,9 +42,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.File, e.What)
 }
 
-// ReadOwn calls visit with every feature of the table and its counts, in the order of Classes; both are valid during
-// the call only. Counts are finite and not negative; features are not empty, but may repeat.
-func ReadOwn(ctx context.Context, name string, visit func(name []byte, counts []float64) error) (own Own, err error) {
+// VisitOwn is called with a feature and its counts, in the order of the classes; both are valid during the call only.
+type VisitOwn func(classes []string, name []byte, counts []float64) error
+
+// ReadOwn visits every feature of the table. Counts are finite and not negative; features are not empty, but may
+// repeat.
+func ReadOwn(ctx context.Context, name string, visit VisitOwn) (own Own, err error) {
 	store, err := fileio.For(name)
 	if err != nil {
 		return own, err
@@ -82,7 +85,7 @@ func CheckOwn(ctx context.Context, name string) (Own, error) {
 		check uint32
 	}
 	row, first := int64(0), map[identity]int64{}
-	return ReadOwn(ctx, name, func(feat []byte, _ []float64) error {
+	return ReadOwn(ctx, name, func(_ []string, feat []byte, _ []float64) error {
 		row++
 		key, check := feature.Hash(feat)
 		if before, ok := first[identity{key, check}]; ok {
@@ -99,7 +102,7 @@ type ownReader struct {
 	column int   // of the features
 	counts []int // columns of the counts
 	values []float64
-	visit  func(name []byte, counts []float64) error
+	visit  VisitOwn
 }
 
 func (r *ownReader) fail(format string, args ...any) error {
@@ -144,7 +147,7 @@ func (r *ownReader) emit(name []byte) error {
 			return r.fail("the count of %q in class %s is %v; it must be a number that is zero or more", name, r.own.Classes[i], v)
 		}
 	}
-	return r.visit(name, r.values)
+	return r.visit(r.own.Classes, name, r.values)
 }
 
 // readText reads CSV, or TSV if the header has a tab. TSV knows no quotes: a feature may be one.

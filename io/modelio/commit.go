@@ -245,15 +245,17 @@ func Refuse(ctx context.Context, dir string, v Verdict) error {
 	return tidy(ctx, store, dir)
 }
 
-// WriteTable writes rows of a table of the run.
-func WriteTable[T any](ctx context.Context, dir, name string, rows func(yield func(T) error) error) (countio.FileSum, error) {
+// WriteTable writes a table of the run.
+func WriteTable[T any](ctx context.Context, dir, name string, rows []T) (countio.FileSum, error) {
 	w, err := countio.CreateTable[T](ctx, dir, name)
 	if err != nil {
 		return countio.FileSum{}, err
 	}
 	defer w.Abort()
-	if err := rows(w.Write); err != nil {
-		return countio.FileSum{}, err
+	for _, row := range rows {
+		if err := w.Write(row); err != nil {
+			return countio.FileSum{}, err
+		}
 	}
 	return w.Commit()
 }

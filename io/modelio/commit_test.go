@@ -18,9 +18,7 @@ func run(id, fingerprint string) Run { return Run{ID: id, Fingerprint: fingerpri
 // written puts a table into the folder and returns a manifest that lists it.
 func written(t *testing.T, dir string, r Run) Manifest {
 	t.Helper()
-	sum, err := WriteTable(t.Context(), dir, PathFile, func(yield func(PathRow) error) error {
-		return yield(PathRow{Problem: "a vs b", K: 1})
-	})
+	sum, err := WriteTable(t.Context(), dir, PathFile, []PathRow{{Problem: "a vs b", K: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,84 @@
+package pipeline
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+// Train counts documents, selects features from the counts, and publishes both under output.
+func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) {
+	parts, histogram, totals := count(s, run, output, d, sel)
+	audit := auditParams(run, d)
+	audit.Selection, audit.Positive = true, sel.Positive
+	audited := transforms.Audit(s, totals, parts, audit)
+	source := transforms.CountSource{Dir: output}
+	choose(s, audited, parts, histogram, source, sel, transforms.CommitParams{Run: run, Output: output})
+}
+
+// Count counts documents and publishes the counts under output.
+func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
+	parts, _, totals := count(s, run, output, d, Selection{})
+	audited := transforms.Audit(s, totals, parts, auditParams(run, d))
+	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output})
+}
+
+// Select selects features from counts and publishes them under output.
+func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selection) {
+	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{Run: run, Output: output, Source: c.Source, Model: sel.Model})
+	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
+		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive,
+	})
+	choose(s, audited, parts, histogram, c.Source, sel, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
+}
+
+// count is the part of the graph that touches the text.
+func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) (parts, histogram, totals beam.PCollection) {
+	full, _ := d.split()
+	ranges := transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
+	blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
+		StopWords: d.StopWords, Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes,
+		Threads: d.Tuning.Threads, MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes, KeyBits: d.Tuning.KeyBits,
+	})
+	parts, histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
+		Output: output, Shards: d.Shards, Model: sel.Model, KeyBits: d.Tuning.KeyBits,
+	})
+	return parts, histogram, totals
+}
+
+// choose is the part of the graph that knows counts only.
+func choose(s beam.Scope, audited, parts, histogram beam.PCollection, source transforms.CountSource, sel Selection, commit transforms.CommitParams) {
+	solved := transforms.Solve(s, audited, histogram, transforms.SolveParams{
+		Model: sel.Model, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
+	})
+	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: source, Model: sel.Model})
+	transforms.Commit(s, audited, solved, selected, commit)
+}
+
+func auditParams(run modelio.Run, d Documents) transforms.AuditParams {
+	full, empty := d.split()
+	return transforms.AuditParams{
+		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(full), Empty: empty, MaxRejected: d.MaxRejected,
+	}
+}
+
+// split tells files with something in them from empty ones.
+func (d Documents) split() (full, empty []corpusio.File) {
+	for _, f := range d.Files {
+		if f.Size > 0 {
+			full = append(full, f)
+		} else {
+			empty = append(empty, f)
+		}
+	}
+	return full, empty
+}
+
+func (t Tuning) rangeBytes() int64 {
+	if t.RangeBytes == 0 {
+		return 8 << 20
+	}
+	return t.RangeBytes
+}

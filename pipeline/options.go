@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+// Documents says what to count, and how.
+type Documents struct {
+	Files          []corpusio.File
+	StopWords      []string
+	MaxRejected    transforms.Budget
+	MaxRecordBytes int
+	Shards         int
+	Tuning         Tuning
+}
+
+// Tuning changes how the counting is done, never its result. Zero stands for the default.
+type Tuning struct {
+	RangeBytes  int64 // of a plain file that a worker reads at a time; default 8 MiB
+	Threads     int   // see transforms.CountParams
+	MemoryBytes int
+	BlockBytes  int
+	KeyBits     int // other than the rest, it changes feature_id; for tests alone
+}
+
+// Selection says which features to select.
+type Selection struct {
+	K         []transforms.K
+	Model     solver.Model
+	Smoothing float64
+	Positive  string // empty: the last label in byte order
+}
+
+// Counts is where a selection finds counts that were made before.
+type Counts struct {
+	Source  transforms.CountSource
+	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
+	Classes []modelio.Class
+	From    modelio.Counts // for the manifest
+}
+
+// NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.
+func NewRun(verb, version string, documents *Documents, counts *Counts, selection *Selection) modelio.Run {
+	options := map[string]string{}
+	var from any
+	if documents != nil {
+		options["analyzer"] = "word"
+		options["max_rejected"] = documents.MaxRejected.Text
+		options["max_record_bytes"] = strconv.Itoa(documents.MaxRecordBytes)
+		options["shards"] = strconv.Itoa(documents.Shards)
+		if len(documents.StopWords) > 0 {
+			hash := sha256.Sum256([]byte(strings.Join(documents.StopWords, "\n")))
+			options["stop_words"] = fmt.Sprintf("%d words, sha256 %x", len(documents.StopWords), hash)
+		}
+		from = documents.Files
+	}
+	if counts != nil {
+		from = counts.From
+		for _, c := range counts.Classes {
+			if c.Documents != nil {
+				options["class_documents."+c.Label] = strconv.FormatInt(*c.Documents, 10)
+			}
+		}
+	}
+	if selection != nil {
+		var ks []string
+		for _, k := range selection.K {
+			ks = append(ks, k.Text)
+		}
+		options["k"] = strings.Join(ks, ",")
+		options["model"] = selection.Model.String()
+		options["smoothing"] = strconv.FormatFloat(selection.Smoothing, 'g', -1, 64)
+		if selection.Positive != "" {
+			options["positive"] = selection.Positive
+		}
+	}
+	now := time.Now().UTC()
+	return modelio.Run{
+		ID:          now.Format("20060102T150405Z-") + strings.ToLower(rand.Text()[:8]),
+		Fingerprint: fingerprint(verb, options, from),
+		Verb:        verb,
+		Options:     options,
+		Version:     version,
+		Started:     now,
+	}
+}
+
+// fingerprint is a hash of all that decides the bytes that a run writes, beside the program itself.
+func fingerprint(verb string, options map[string]string, from any) string {
+	content, err := json.Marshal([]any{verb, countio.FormatVersion, modelio.ManifestVersion, options, from})
+	if err != nil {
+		panic("pipeline.fingerprint: " + err.Error()) // of strings and numbers
+	}
+	hash := sha256.Sum256(content)
+	return hex.EncodeToString(hash[:])
+}

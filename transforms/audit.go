@@ -1,0 +1,320 @@
+package transforms
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+func init() {
+	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&auditFn{})
+}
+
+// Exit codes of a verdict.
+const (
+	ExitUsage = 2 // the configuration does not fit the data
+	ExitData  = 3 // the data failed a gate
+)
+
+// AuditParams parameterise Audit.
+type AuditParams struct {
+	Run         modelio.Run
+	Parts       []string        // the files that are expected
+	Files       int             // how many inputs are not empty
+	Empty       []corpusio.File // the inputs that are
+	MaxRejected Budget
+
+	// Selection asks for what a selection of features needs, too: two classes, Positive among them.
+	Selection bool
+	Positive  string
+}
+
+// Audit checks that every byte of the input was read once, that every token and document that was counted has arrived
+// in the parts, and that the data are good enough. What cannot be, such as a token that got lost on the way, is an
+// error; data that fail a gate are a verdict.
+// It takes a PCollection<[]byte> of Totals and one of Parts and returns a PCollection<[]byte> of one Audited.
+func Audit(s beam.Scope, totals, parts beam.PCollection, p AuditParams) beam.PCollection {
+	s = s.Scope("transforms.Audit")
+	return beam.ParDo(s, &auditFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, totals), beam.AddFixedKey(s, parts)))
+}
+
+type auditFn struct {
+	Params AuditParams
+}
+
+func (f *auditFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, emit func([]byte)) error {
+	var total Totals
+	if err := each(totals, func(t Totals) error { total.add(t); return nil }); err != nil {
+		return err
+	}
+	total.normalise()
+	var list []Part
+	if err := each(parts, func(p Part) error { list = append(list, p); return nil }); err != nil {
+		return err
+	}
+	audited, err := audit(total, list, f.Params)
+	if err != nil {
+		return err
+	}
+	b, err := encode(audited)
+	if err != nil {
+		return err
+	}
+	emit(b)
+	return nil
+}
+
+func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
+	a := Audited{Drops: t.Drops, Examples: t.Examples}
+	parts, err := expected(parts, p.Parts)
+	if err != nil {
+		return a, err
+	}
+	sums := map[string]ClassTotal{}
+	for _, part := range parts {
+		a.Files = append(a.Files, part.FileSum)
+		a.Features += part.Features
+		for label, c := range part.Classes {
+			s := sums[label]
+			sums[label] = ClassTotal{0, s.Tokens + c.Tokens, s.Postings + c.Postings}
+		}
+	}
+	a.Verdict = judgeInput(t, p)
+	if a.Verdict != nil {
+		return a, nil
+	}
+	if err := checkSpans(t.Spans, p.Files); err != nil {
+		return a, err
+	}
+	if err := conserve(t.Classes, sums); err != nil {
+		return a, err
+	}
+	a.Inputs = inputs(t.Spans, p.Empty)
+	for _, label := range slices.Sorted(maps.Keys(t.Classes)) {
+		c := t.Classes[label]
+		documents := &c.Documents
+		if c.Documents == 0 {
+			documents = nil
+		}
+		a.Classes = append(a.Classes, modelio.Class{Label: label, Documents: documents, Tokens: c.Tokens, Postings: c.Postings})
+	}
+	if p.Selection {
+		a.Verdict = p.verdict(JudgeClasses(a.Classes, p.Positive))
+		if a.Verdict == nil && a.Features == 0 {
+			a.Verdict = p.verdict(ExitData, "the documents have no features: no words to select from")
+		}
+	}
+	a.Warnings = warnings(a, p.Empty)
+	return a, nil
+}
+
+// expected returns one of each part that should be there, in their order.
+func expected(parts []Part, names []string) ([]Part, error) {
+	found := map[string]Part{}
+	for _, p := range parts {
+		if other, ok := found[p.Name]; ok && other.SHA256 != p.SHA256 {
+			return nil, fmt.Errorf("%s: two attempts wrote different bytes", p.Name)
+		}
+		found[p.Name] = p
+	}
+	var list []Part
+	for _, name := range names {
+		p, ok := found[name]
+		if !ok {
+			return nil, fmt.Errorf("%s: was never written", name)
+		}
+		list = append(list, p)
+	}
+	if len(found) != len(names) {
+		return nil, fmt.Errorf("there are %d parts of the counts, %d were expected", len(found), len(names))
+	}
+	return list, nil
+}
+
+func (p AuditParams) verdict(exit int, message string) *modelio.Verdict {
+	if message == "" {
+		return nil
+	}
+	return &modelio.Verdict{Run: p.Run.ID, Exit: exit, Message: message}
+}
+
+// judgeInput is the gate for what was read.
+func judgeInput(t Totals, p AuditParams) *modelio.Verdict {
+	if len(t.Corrupt) > 0 {
+		message := t.Corrupt[0].Error()
+		if n := len(t.Corrupt) - 1; n > 0 {
+			message += fmt.Sprintf(" (and %d more files)", n)
+		}
+		return p.verdict(ExitData, message)
+	}
+	if p.Files == 0 { // nothing was read: these are counts
+		return nil
+	}
+	documents, rejected := int64(0), t.rejected()
+	for _, c := range t.Classes {
+		documents += c.Documents
+	}
+	first := ""
+	if len(t.Examples) > 0 {
+		e := t.Examples[0]
+		first = fmt.Sprintf("; the first: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
+	}
+	switch {
+	case documents == 0 && rejected == 0:
+		return p.verdict(ExitData, "no documents: the input has no lines with anything in them")
+	case documents == 0:
+		return p.verdict(ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
+	case p.MaxRejected.exceeded(rejected, documents+rejected):
+		return p.verdict(ExitData, fmt.Sprintf("%d of %d lines are no documents, over --max_rejected=%s%s",
+			rejected, documents+rejected, p.MaxRejected.Text, first))
+	}
+	return nil
+}
+
+// checkSpans holds that each input was read from its start to its end, once.
+func checkSpans(spans []corpusio.Span, files int) error {
+	for _, s := range spans {
+		if s.Start != 0 || s.End != s.File.Size {
+			return fmt.Errorf("%s: was not read once from start to end: bytes %d to %d of %d stand alone", s.File.Name, s.Start, s.End, s.File.Size)
+		}
+	}
+	if len(spans) != files {
+		return fmt.Errorf("%d files were read, %d were expected", len(spans), files)
+	}
+	return nil
+}
+
+// conserve holds that what was counted is what arrived.
+func conserve(counted, arrived map[string]ClassTotal) error {
+	for label, c := range counted {
+		if a := arrived[label]; a.Tokens != c.Tokens || a.Postings != c.Postings {
+			return fmt.Errorf("counts were lost or doubled on the way: %v tokens and %v postings of %s were counted, %v and %v arrived",
+				c.Tokens, c.Postings, label, a.Tokens, a.Postings)
+		}
+	}
+	for label := range arrived {
+		if _, ok := counted[label]; !ok {
+			return fmt.Errorf("counts of %s arrived, but no document of it was counted", label)
+		}
+	}
+	return nil
+}
+
+func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
+	var list []modelio.Input
+	for _, s := range spans {
+		list = append(list, modelio.Input{File: s.File, CRC32C: fmt.Sprintf("%08x", s.CRC)})
+	}
+	for _, f := range empty {
+		list = append(list, modelio.Input{File: f, CRC32C: "00000000"})
+	}
+	slices.SortFunc(list, func(a, b modelio.Input) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// JudgeClasses is the gate for the classes of a selection. The message is empty if they are good.
+func JudgeClasses(classes []modelio.Class, positive string) (exit int, message string) {
+	labels := make([]string, len(classes))
+	for i, c := range classes {
+		labels[i] = c.Label
+	}
+	switch {
+	case positive != "" && !slices.Contains(labels, positive):
+		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, listLabels(labels))
+	case len(labels) == 1:
+		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", listLabels(labels))
+	case len(labels) > 2:
+		return ExitUsage, fmt.Sprintf("%d classes: a selection is between two; more than two come later. Found: %s", len(labels), listLabels(labels))
+	}
+	return 0, ""
+}
+
+// listLabels quotes the first labels, shortened.
+func listLabels(labels []string) string {
+	const most, longest = 20, 40
+	var shown []string
+	for _, label := range labels[:min(len(labels), most)] {
+		if runes := []rune(label); len(runes) > longest {
+			label = string(runes[:longest]) + "…"
+		}
+		if quoted := strconv.Quote(label); quoted != `"`+label+`"` || strings.ContainsAny(label, ", ") {
+			label = quoted
+		}
+		shown = append(shown, label)
+	}
+	if len(labels) > most {
+		shown = append(shown, fmt.Sprintf("and %d more", len(labels)-most))
+	}
+	return strings.Join(shown, ", ")
+}
+
+func warnings(a Audited, empty []corpusio.File) (list []string) {
+	for _, c := range a.Classes {
+		if c.Tokens == 0 {
+			list = append(list, fmt.Sprintf("the class %s has no tokens: nothing can be learnt of it", c.Label))
+		}
+	}
+	for _, f := range empty {
+		list = append(list, f.Name+": is empty")
+	}
+	return list
+}
+
+// Budget is how many lines may be no documents: a share of all, or a number.
+type Budget struct {
+	Text   string // as it was given
+	Share  float64
+	Number int64
+}
+
+// ParseBudget reads a number such as 100, or a percentage such as 1%.
+func ParseBudget(text string) (Budget, error) {
+	b := Budget{Text: text}
+	var err error
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		b.Share, err = strconv.ParseFloat(percent, 64)
+		b.Share /= 100
+		b.Number = -1
+	} else {
+		b.Number, err = strconv.ParseInt(text, 10, 64)
+	}
+	if err != nil || !(b.Share >= 0 && b.Share <= 1) || b.Number < -1 || b.Number < 0 && !strings.HasSuffix(text, "%") {
+		return b, fmt.Errorf("%q is neither a number of lines nor a percentage from 0%% to 100%%", text)
+	}
+	return b, nil
+}
+
+func (b Budget) exceeded(rejected, lines int64) bool {
+	if b.Number >= 0 {
+		return rejected > b.Number
+	}
+	return float64(rejected) > b.Share*float64(lines)
+}
+
+// FileNames are the names of files.
+func FileNames(files []countio.FileSum) []string {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// PartNames are the names of the parts that MergeCounts writes.
+func PartNames(shards int) []string {
+	names := make([]string, shards)
+	for i := range names {
+		names[i] = countio.PartName(i, shards)
+	}
+	return names
+}

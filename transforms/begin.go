@@ -1,0 +1,83 @@
+// Package transforms has the steps of the pipelines, one a file, in the order in which data meets them:
+//
+//	Begin           claims the output and cuts the files into ranges
+//	CountFeatures   ranges → count blocks by shard, and totals
+//	MergeCounts     count blocks → counts/part-NNNNN, and a histogram of counts
+//	ReadCounts      counts that are there already → the same, without writing
+//	Audit           totals and parts → a verdict, or what is to be solved
+//	Solve           histogram → models
+//	SelectFeatures  parts and models → the features of the supports
+//	Commit          all of it → the other files, the manifest, and _SUCCESS
+//
+// Between steps go bytes: count blocks, and the records of records.go. Only Audit, Solve and Commit run on one worker,
+// and none of them sees a feature that was not selected. Whatever a step writes is under the output folder, which all
+// workers reach, under a name that does not depend on the attempt; writing it twice does no harm.
+package transforms
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&beginFn{})
+	register.Emitter1[[]byte]()
+}
+
+// BeginParams parameterise Begin.
+type BeginParams struct {
+	Run        modelio.Run
+	Output     string
+	RangeBytes int64 // of a plain file that are read at a time
+}
+
+// Begin claims the output folder for the run, so that nothing is written into that of another, and cuts the files into
+// ranges. It returns a PCollection<[]byte> of ranges, spread over the workers.
+func Begin(s beam.Scope, files []corpusio.File, p BeginParams) beam.PCollection {
+	s = s.Scope("transforms.Begin")
+	return beam.Reshuffle(s, beam.ParDo(s, &beginFn{p}, createChunks(s, files)))
+}
+
+// createChunks creates a PCollection<[]byte> of lists of at most a thousand values each.
+func createChunks[T any](s beam.Scope, values []T) beam.PCollection {
+	var chunks []any
+	for len(values) > 0 {
+		n := min(len(values), 1000)
+		b, err := encode(values[:n])
+		if err != nil {
+			panic("transforms.createChunks: " + err.Error())
+		}
+		chunks = append(chunks, b)
+		values = values[n:]
+	}
+	return beam.Create(s, chunks...)
+}
+
+type beginFn struct {
+	Params BeginParams
+}
+
+func (f *beginFn) ProcessElement(ctx context.Context, chunk []byte, emit func([]byte)) error {
+	if err := modelio.Claim(ctx, f.Params.Output, f.Params.Run); err != nil {
+		return err
+	}
+	files, err := decode[[]corpusio.File](chunk)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		for _, r := range corpusio.Split(file, f.Params.RangeBytes) {
+			b, err := encode(r)
+			if err != nil {
+				return err
+			}
+			emit(b)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package transforms
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, []byte, func(int, []byte), func([]byte), error](&countFn{})
+	register.Emitter2[int, []byte]()
+}
+
+// CountParams parameterise CountFeatures.
+type CountParams struct {
+	StopWords      []string // in lower case
+	Shards         int
+	MaxRecordBytes int
+
+	// What follows changes how the work is done, not its result. Zero stands for the default.
+	Threads     int // goroutines that count in a bundle; default: as many as there are processors
+	MemoryBytes int // of a goroutine's tables before they are flushed; default 256 MiB
+	BlockBytes  int // of a count block; default MaxElement
+
+	// KeyBits narrows the keys, so that tests see them collide.
+	KeyBits int
+}
+
+func (p CountParams) withDefaults() CountParams {
+	if p.Threads == 0 {
+		p.Threads = runtime.GOMAXPROCS(0)
+	}
+	if p.MemoryBytes == 0 {
+		p.MemoryBytes = 256 << 20
+	}
+	if p.BlockBytes == 0 {
+		p.BlockBytes = MaxElement
+	}
+	return p
+}
+
+func (p CountParams) kernelConfig() kernel.Config {
+	config := kernel.Config{KeyBits: p.KeyBits, MemoryBytes: p.MemoryBytes}
+	for _, word := range p.StopWords {
+		config.StopWords = append(config.StopWords, []byte(word))
+	}
+	return config
+}
+
+// Counters that move while CountFeatures runs, in the namespace CounterNamespace. The last is an estimate.
+const (
+	CounterNamespace = "sparsenb"
+	CounterBytes     = "bytes"
+	CounterDocuments = "documents"
+	CounterFeatures  = "features"
+)
+
+// CountFeatures counts, for every feature, how often it occurs in each class and in how many of its documents.
+// It takes a PCollection<[]byte> of ranges and returns a PCollection<KV<int, []byte>> of count blocks, keyed by shard,
+// and a PCollection<[]byte> of totals. Every shard gets a block, be it an empty one.
+// Counts are integers and a merge is associative and commutative, so the result does not depend on how the input was
+// split.
+func CountFeatures(s beam.Scope, ranges beam.PCollection, p CountParams) (blocks, totals beam.PCollection) {
+	s = s.Scope("transforms.CountFeatures")
+	return beam.ParDo2(s, &countFn{Params: p}, ranges)
+}
+
+// countFn counts with several goroutines, whatever the number of bundles: Prism makes one bundle of all ranges.
+// ProcessElement hands them ranges and passes on the blocks that they have ready; FinishBundle waits for the rest.
+type countFn struct {
+	Params CountParams
+
+	bytes, documents, features beam.Counter
+	bundle                     *countBundle
+}
+
+func (f *countFn) Setup() {
+	f.bytes = beam.NewCounter(CounterNamespace, CounterBytes)
+	f.documents = beam.NewCounter(CounterNamespace, CounterDocuments)
+	f.features = beam.NewCounter(CounterNamespace, CounterFeatures)
+}
+
+func (f *countFn) StartBundle(context.Context, func(int, []byte), func([]byte)) { f.bundle = nil }
+
+func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock func(int, []byte), _ func([]byte)) error {
+	r, err := decode[corpusio.Range](element)
+	if err != nil {
+		return err
+	}
+	if f.bundle == nil {
+		f.bundle = f.start(ctx)
+		for shard := range f.Params.Shards {
+			emitBlock(shard, block.Zero())
+		}
+	}
+	for {
+		select {
+		case f.bundle.ranges <- r:
+			return nil
+		case b := <-f.bundle.blocks:
+			emitBlock(b.shard, b.bytes)
+		case <-f.bundle.failed:
+			close(f.bundle.ranges)
+			return f.bundle.err
+		}
+	}
+}
+
+func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), emitTotals func([]byte)) error {
+	if f.bundle == nil {
+		return nil
+	}
+	close(f.bundle.ranges)
+	for b := range f.bundle.blocks {
+		emitBlock(b.shard, b.bytes)
+	}
+	if f.bundle.err != nil {
+		return f.bundle.err
+	}
+	f.bundle.totals.normalise()
+	for _, t := range f.bundle.totals.split() {
+		b, err := encode(t)
+		if err != nil {
+			return err
+		}
+		emitTotals(b)
+	}
+	return nil
+}
+
+// countBundle is what the goroutines of one bundle share.
+type countBundle struct {
+	ranges chan corpusio.Range
+	blocks chan shardBlock
+	failed chan struct{} // closed after err is set
+
+	mu       sync.Mutex
+	err      error
+	totals   Totals
+	distinct kernel.Sketch
+	reported int64 // features that the counter shows
+}
+
+type shardBlock struct {
+	shard int
+	bytes []byte
+}
+
+func (f *countFn) start(ctx context.Context) *countBundle {
+	// A counter is created by its first use, which must not happen in two goroutines at once.
+	f.bytes.Inc(ctx, 0)
+	f.documents.Inc(ctx, 0)
+	f.features.Inc(ctx, 0)
+	b := &countBundle{ranges: make(chan corpusio.Range), blocks: make(chan shardBlock), failed: make(chan struct{})}
+	p := f.Params.withDefaults()
+	var wg sync.WaitGroup
+	for range p.Threads {
+		wg.Go(func() {
+			w := countWorker{fn: f, params: p, bundle: b}
+			if err := w.run(ctx); err != nil {
+				b.fail(err)
+			}
+		})
+	}
+	go func() {
+		wg.Wait()
+		close(b.blocks)
+	}()
+	return b
+}
+
+func (b *countBundle) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+		close(b.failed)
+	}
+}
+
+// countWorker is one goroutine: it reads ranges and counts their documents in tables of its own.
+type countWorker struct {
+	fn      *countFn
+	params  CountParams
+	bundle  *countBundle
+	counter *kernel.Counter
+	totals  Totals
+}
+
+func (w *countWorker) run(ctx context.Context) error {
+	config := w.params.kernelConfig()
+	config.Distinct = &w.bundle.distinct
+	w.counter = kernel.NewCounter(config)
+	for r := range w.bundle.ranges {
+		if err := w.count(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	counted := w.counter.TakeTotals()
+	w.totals.add(Totals{Classes: map[string]ClassTotal{}})
+	for label, c := range counted.Classes {
+		w.totals.Classes[label] = ClassTotal{c.Documents, float64(c.Tokens), float64(c.Postings)}
+	}
+	w.totals.Drops.Replaced += counted.Replaced
+	w.totals.Drops.Overlong += counted.Overlong
+	w.totals.Drops.StopWords += counted.Stopped
+	w.bundle.mu.Lock()
+	defer w.bundle.mu.Unlock()
+	w.bundle.totals.add(w.totals)
+	return nil
+}
+
+// count reads one range. A file whose content is at fault is no error of the run's machinery: to try again would not
+// help, so it goes to the audit as something found.
+func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
+	var read Totals
+	reader, err := corpusio.NewReader(ctx, r, w.params.MaxRecordBytes)
+	if err != nil {
+		return err
+	}
+	rejected := map[corpusio.Reason]int64{}
+	reader.Reject = func(rejection corpusio.Rejection) {
+		if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
+			read.Examples = append(read.Examples, rejection)
+		}
+	}
+	documents, shown := int64(0), int64(0)
+	for reader.Next() {
+		w.counter.Add(reader.Label(), reader.Text())
+		if w.counter.Full() {
+			if err := w.flush(); err != nil {
+				return errors.Join(err, reader.Close())
+			}
+		}
+		if documents++; documents == 1000 {
+			w.show(ctx, reader.Read()-shown, documents)
+			shown, documents = reader.Read(), 0
+		}
+	}
+	err = reader.Close()
+	w.show(ctx, r.End-r.Start-shown, documents)
+	var corrupt *corpusio.CorruptError
+	if errors.As(err, &corrupt) {
+		read.Corrupt = append(read.Corrupt, *corrupt)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	read.Spans = []corpusio.Span{reader.Span()}
+	read.Drops.Lines = rejected
+	read.Drops.BlankLines = reader.Blank
+	w.totals.add(read)
+	return nil
+}
+
+// show moves the counters.
+func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
+	w.fn.bytes.Inc(ctx, bytes)
+	w.fn.documents.Inc(ctx, documents)
+	w.bundle.mu.Lock()
+	defer w.bundle.mu.Unlock()
+	if n := w.bundle.distinct.Estimate(); n > w.bundle.reported {
+		w.fn.features.Inc(ctx, n-w.bundle.reported)
+		w.bundle.reported = n
+	}
+}
+
+func (w *countWorker) flush() error {
+	return w.counter.Flush(w.params.Shards, w.params.BlockBytes, func(shard int, b []byte) error {
+		select {
+		case w.bundle.blocks <- shardBlock{shard, b}:
+			return nil
+		case <-w.bundle.failed:
+			return w.bundle.err
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
+)
+
+func init() {
+	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func([]byte), func([]byte), error](&mergeFn{})
+	register.Iter1[[]byte]()
+}
+
+// MergeParams parameterise MergeCounts.
+type MergeParams struct {
+	Output  string
+	Shards  int
+	Model   solver.Model // whose counts the histogram is of
+	KeyBits int          // as in CountParams
+}
+
+// MergeCounts adds up the blocks of each shard and writes them as counts/part-NNNNN-of-NNNNN.parquet.
+// It takes a PCollection<KV<int, []byte>> of count blocks and returns a PCollection<[]byte> of Parts and a
+// PCollection<[]byte> of pieces of the histogram.
+func MergeCounts(s beam.Scope, blocks beam.PCollection, p MergeParams) (parts, histogram beam.PCollection) {
+	s = s.Scope("transforms.MergeCounts")
+	return beam.ParDo2(s, &mergeFn{p}, beam.GroupByKey(s, blocks))
+}
+
+type mergeFn struct {
+	Params MergeParams
+}
+
+// mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of many bundles repeat each
+// other's features, so what is left is about the size of the shard.
+const mergeBytes = 64 << 20
+
+func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
+	keys := kernel.Config{KeyBits: f.Params.KeyBits}.Keys()
+	var blocks [][]byte
+	size, limit := 0, mergeBytes
+	var b []byte
+	for next(&b) {
+		blocks = append(blocks, b)
+		if size += len(b); size > limit {
+			merged, err := block.Merge(keys, blocks...)
+			if err != nil {
+				return fmt.Errorf("shard %d: %w", shard, err)
+			}
+			blocks, size, limit = [][]byte{merged}, len(merged), max(mergeBytes, 2*len(merged))
+		}
+	}
+	labels, sources, err := block.OpenAll(keys, blocks)
+	if err != nil {
+		return fmt.Errorf("shard %d: %w", shard, err)
+	}
+	part, histogram, err := f.write(ctx, shard, labels, sources)
+	if err != nil {
+		return fmt.Errorf("shard %d: %w", shard, err)
+	}
+	record, err := encode(part)
+	if err != nil {
+		return err
+	}
+	emitPart(record)
+	histogram.pack(MaxElement, emitPairs)
+	return nil
+}
+
+// write writes the part of one shard.
+func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources []block.Source) (Part, *pairs, error) {
+	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards)
+	if err != nil {
+		return Part{}, nil, err
+	}
+	defer w.Abort()
+	part := Part{Classes: map[string]ClassTotal{}}
+	sums := make([]ClassTotal, len(labels))
+	histogram := newPairs(labels)
+	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
+		part.Features++
+		name := string(feat.Name)
+		var counts [2]float64
+		for _, c := range feat.Counts {
+			sums[c.Class].Tokens += float64(c.Occurrences)
+			sums[c.Class].Postings += float64(c.Documents)
+			if c.Class < 2 {
+				counts[c.Class] = countFor(f.Params.Model, c.Occurrences, c.Documents)
+			}
+			row := countio.Row{Feature: name, FeatureID: feature.ID(feat.Key), Class: labels[c.Class], Count: c.Occurrences, Documents: c.Documents}
+			if err := w.Write(row); err != nil {
+				return err
+			}
+		}
+		histogram.add(counts)
+		return nil
+	})
+	if err != nil {
+		return Part{}, nil, err
+	}
+	for i, label := range labels {
+		part.Classes[label] = sums[i]
+	}
+	part.FileSum, err = w.Commit()
+	return part, histogram, err
+}
+
+// countFor is the count that a model is about.
+func countFor(m solver.Model, occurrences, documents int64) float64 {
+	if m == solver.Bernoulli {
+		return float64(documents)
+	}
+	return float64(occurrences)
+}

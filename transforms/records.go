@@ -1,0 +1,278 @@
+package transforms
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// What crosses a shuffle is a count block (package block) or one of the records below, as bytes. Each is small, or is
+// cut into pieces of at most MaxElement bytes: larger elements exhaust the heap of Flink and the memory of Prism.
+
+// MaxElement is the size in bytes that no element between two steps exceeds, but for a single large record.
+const MaxElement = 1 << 20
+
+// Totals is what a worker has read besides the features. Totals add up in any order to the same, once they are in
+// normal form.
+type Totals struct {
+	Classes  map[string]ClassTotal
+	Drops    modelio.Drops
+	Examples []corpusio.Rejection    // the first few, by file and place
+	Spans    []corpusio.Span         // what was read
+	Corrupt  []corpusio.CorruptError // the first few
+}
+
+// ClassTotal sums a class. The numbers are integers, which a float64 holds exactly up to 2⁵³, unless they come from a
+// table of the user's own.
+type ClassTotal struct {
+	Documents int64
+	Tokens    float64
+	Postings  float64
+}
+
+// maxExamples is how many rejections, and corrupt files, are remembered.
+const maxExamples = 10
+
+func (t *Totals) add(o Totals) {
+	if t.Classes == nil {
+		t.Classes = map[string]ClassTotal{}
+	}
+	for label, c := range o.Classes {
+		s := t.Classes[label]
+		t.Classes[label] = ClassTotal{s.Documents + c.Documents, s.Tokens + c.Tokens, s.Postings + c.Postings}
+	}
+	if t.Drops.Lines == nil {
+		t.Drops.Lines = map[corpusio.Reason]int64{}
+	}
+	for reason, n := range o.Drops.Lines {
+		t.Drops.Lines[reason] += n
+	}
+	t.Drops.BlankLines += o.Drops.BlankLines
+	t.Drops.StopWords += o.Drops.StopWords
+	t.Drops.Overlong += o.Drops.Overlong
+	t.Drops.Replaced += o.Drops.Replaced
+	t.Examples = append(t.Examples, o.Examples...)
+	t.Corrupt = append(t.Corrupt, o.Corrupt...)
+	t.Spans = append(t.Spans, o.Spans...)
+}
+
+// normalise sorts the lists, joins spans that follow each other, and forgets all but the first few examples.
+func (t *Totals) normalise() {
+	slices.SortFunc(t.Examples, func(a, b corpusio.Rejection) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+	})
+	t.Examples = t.Examples[:min(len(t.Examples), maxExamples)]
+	slices.SortFunc(t.Corrupt, func(a, b corpusio.CorruptError) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+	})
+	t.Corrupt = t.Corrupt[:min(len(t.Corrupt), maxExamples)]
+	slices.SortFunc(t.Spans, func(a, b corpusio.Span) int {
+		return cmp.Or(cmp.Compare(a.File.Name, b.File.Name), cmp.Compare(a.Start, b.Start))
+	})
+	joined := t.Spans[:0]
+	for _, s := range t.Spans {
+		if n := len(joined); n > 0 {
+			if both, ok := corpusio.Join(joined[n-1], s); ok {
+				joined[n-1] = both
+				continue
+			}
+		}
+		joined = append(joined, s)
+	}
+	t.Spans = joined
+}
+
+// split cuts totals with very many classes into pieces.
+func (t Totals) split() []Totals {
+	const classes = 10_000
+	pieces := []Totals{}
+	rest := t
+	rest.Classes = map[string]ClassTotal{}
+	for label, c := range t.Classes {
+		rest.Classes[label] = c
+		if len(rest.Classes) == classes {
+			pieces = append(pieces, rest)
+			rest = Totals{Classes: map[string]ClassTotal{}}
+		}
+	}
+	return append(pieces, rest)
+}
+
+// rejected is how many lines were no documents.
+func (t Totals) rejected() (n int64) {
+	for _, lines := range t.Drops.Lines {
+		n += lines
+	}
+	return n
+}
+
+// Part is a part of the counts, written or read: its file and the sums over its rows.
+type Part struct {
+	countio.FileSum
+	Features int64
+	Classes  map[string]ClassTotal
+}
+
+// Audited is the outcome of Audit: all there is to know before anything is solved.
+type Audited struct {
+	Verdict  *modelio.Verdict // set if nothing is to be published
+	Classes  []modelio.Class  // sorted by label
+	Features int64            // m
+	Inputs   []modelio.Input
+	Drops    modelio.Drops
+	Examples []corpusio.Rejection
+	Files    []countio.FileSum // the parts that were written
+	Warnings []string
+}
+
+// Solved is a piece of what Solve has found; each element has one of the fields.
+type Solved struct {
+	Verdict  *modelio.Verdict
+	Solution *Solution
+	Path     []modelio.PathRow
+	Warnings []string
+}
+
+// Solution is a problem solved for one k, and how to select its features.
+type Solution struct {
+	Model      modelio.ModelRow
+	Parameters solver.Parameters
+	Selector   solver.Selector
+}
+
+func encode(record any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(record); err != nil {
+		return nil, fmt.Errorf("encoding a %T: %w", record, err)
+	}
+	return b.Bytes(), nil
+}
+
+func decode[T any](b []byte) (record T, err error) {
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&record); err != nil {
+		return record, fmt.Errorf("decoding a %T: %w", record, err)
+	}
+	return record, nil
+}
+
+// each decodes every record of an iterator of Beam.
+func each[T any](next func(*[]byte) bool, visit func(T) error) error {
+	var b []byte
+	for next(&b) {
+		record, err := decode[T](b)
+		if err != nil {
+			return err
+		}
+		if err := visit(record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs counts features by their counts in two classes: the histogram that the solver needs instead of the features.
+// Of counts for more classes it keeps nothing but the labels.
+type pairs struct {
+	labels []string
+	sizes  map[[2]float64]int64
+}
+
+func newPairs(labels []string) *pairs { return &pairs{labels, map[[2]float64]int64{}} }
+
+// slot returns the place of a label among the labels, where it is put if it is new.
+func (p *pairs) slot(label string) int {
+	i := slices.Index(p.labels, label)
+	if i < 0 {
+		i = len(p.labels)
+		p.labels = append(p.labels, label)
+	}
+	return i
+}
+
+func (p *pairs) add(counts [2]float64) { p.sizes[counts]++ }
+
+// pack emits the histogram in pieces of at most limit bytes.
+func (p *pairs) pack(limit int, emit func([]byte)) {
+	var head []byte
+	head = binary.AppendUvarint(head, uint64(len(p.labels)))
+	for _, label := range p.labels {
+		head = binary.AppendUvarint(head, uint64(len(label)))
+		head = append(head, label...)
+	}
+	b := slices.Clone(head)
+	for counts, size := range p.sizes {
+		b = appendNumber(b, counts[0])
+		b = appendNumber(b, counts[1])
+		b = binary.AppendUvarint(b, uint64(size))
+		if len(b) > limit-64 {
+			emit(b)
+			b = slices.Clone(head)
+		}
+	}
+	if len(b) > len(head) {
+		emit(b)
+	}
+}
+
+// appendNumber writes twice an integer as a varint, or 1 and the bits of another number.
+func appendNumber(b []byte, x float64) []byte {
+	if n := uint64(x); x < 1<<53 && float64(n) == x {
+		return binary.AppendUvarint(b, n<<1)
+	}
+	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(x))
+}
+
+var errCut = errors.New("a histogram of counts is cut short")
+
+// unpackPairs calls visit with every pair of counts, which are those of the labels in their order.
+func unpackPairs(b []byte, visit func(labels []string, counts [2]float64, size int64)) error {
+	uvarint := func() (x uint64, ok bool) {
+		x, n := binary.Uvarint(b)
+		b = b[max(n, 0):]
+		return x, n > 0
+	}
+	number := func() (float64, bool) {
+		x, ok := uvarint()
+		if x&1 == 0 {
+			return float64(x >> 1), ok
+		}
+		if len(b) < 8 {
+			return 0, false
+		}
+		f := math.Float64frombits(binary.LittleEndian.Uint64(b))
+		b = b[8:]
+		return f, ok
+	}
+	n, ok := uvarint()
+	var labels []string
+	for range n {
+		size, more := uvarint()
+		if !more || size > uint64(len(b)) {
+			return errCut
+		}
+		labels = append(labels, string(b[:size]))
+		b = b[size:]
+	}
+	for ok && len(b) > 0 {
+		x, ok1 := number()
+		y, ok2 := number()
+		size, ok3 := uvarint()
+		if ok = ok1 && ok2 && ok3; ok {
+			visit(labels, [2]float64{x, y}, int64(size))
+		}
+	}
+	if !ok {
+		return errCut
+	}
+	return nil
+}
