@@ -4,6 +4,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/transforms"
 )
@@ -14,7 +15,7 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	audit := auditParams(run, d)
 	audit.Selection, audit.Positive = true, sel.Positive
 	audited := transforms.Audit(s, totals, parts, audit)
-	source := transforms.CountSource{Dir: output}
+	source := countio.Source{Dir: output}
 	choose(s, audited, parts, histogram, source, sel, transforms.CommitParams{Run: run, Output: output})
 }
 
@@ -49,7 +50,7 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 }
 
 // choose is the part of the graph that knows counts only.
-func choose(s beam.Scope, audited, parts, histogram beam.PCollection, source transforms.CountSource, sel Selection, commit transforms.CommitParams) {
+func choose(s beam.Scope, audited, parts, histogram beam.PCollection, source countio.Source, sel Selection, commit transforms.CommitParams) {
 	solved := transforms.Solve(s, audited, histogram, transforms.SolveParams{
 		Model: sel.Model, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
 	})

@@ -46,7 +46,7 @@ type Selection struct {
 
 // Counts is where a selection finds counts that were made before.
 type Counts struct {
-	Source  transforms.CountSource
+	Source  countio.Source
 	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest

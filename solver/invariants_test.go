@@ -36,10 +36,16 @@ func checkResult(t *testing.T, what string, p Problem, r Result) {
 		}
 	}
 	near(t, what+" sum of scores", scores.value(), r.Gain, 1e-12*r.Gain+1e-290)
-	if p.Model == Multinomial && r.K > 0 && r.Evaluations > 0 {
-		rk := newRanking(smoothed(p))
-		near(t, what+" bound at α", rk.at(odds(r.Odds), r.K).value, r.UpperBound, 1e-12*r.UpperBound)
+	base, gain, params, err := Evaluate(p, r.Take)
+	if err != nil || base != r.Base || gain != r.Gain && p.Model == Multinomial || params != r.Parameters && !math.IsNaN(params.Intercept) {
+		t.Errorf("%s: evaluated again the support is worth %v over %v, %v", what, gain, base, err)
 	}
+	bound, err := Bound(p, r.Alpha)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	// α as a number fixes the odds, and with them a large count's part, only so far.
+	near(t, what+" bound at α", bound, r.UpperBound, 1e-11*r.UpperBound+1e-13+4e-16*r.Parameters.Mass)
 	checkLikelihood(t, what, p, r)
 }
 

@@ -41,12 +41,32 @@ func parametersMultinomial(p Problem, groups []Group, take []int64) Parameters {
 	return params
 }
 
-// gain is D(J), the sum of the scores of the support.
+// parametersBernoulli are those of a support; with none given, they have no intercept.
+func parametersBernoulli(p Problem, take []int64) Parameters {
+	params := Parameters{
+		Model:             Bernoulli,
+		Smoothing:         p.Smoothing,
+		DocumentsPositive: p.DocumentsPositive,
+		DocumentsNegative: p.DocumentsNegative,
+	}
+	if take == nil {
+		return params
+	}
+	params.Intercept = math.Log(p.DocumentsPositive / p.DocumentsNegative)
+	for i, n := range take {
+		if n > 0 {
+			params.Intercept += float64(n) * params.absence(p.Groups[i].Positive, p.Groups[i].Negative)
+		}
+	}
+	return params
+}
+
+// gain is D(J), the sum of the scores of the support. The groups are not smoothed.
 func (p Parameters) gain(groups []Group, take []int64) float64 {
 	var gain sum
 	for i, n := range take {
 		if n > 0 {
-			gain.add(float64(n) * p.score(groups[i].Positive, groups[i].Negative))
+			gain.add(float64(n) * p.Score(groups[i].Positive, groups[i].Negative))
 		}
 	}
 	return gain.value()
@@ -68,11 +88,7 @@ func (p Parameters) Score(positive, negative float64) float64 {
 		alpha, beta := odds(np / nn).shares()
 		return divergence(a, b, alpha, beta) + divergence(np-a, nn-b, alpha, beta)
 	}
-	return p.score(a, b)
-}
-
-// score is h(a, b; α_J) of smoothed counts. A feature that is the whole support gains exactly nothing (erratum E17).
-func (p Parameters) score(a, b float64) float64 {
+	// A feature that is the whole support gains exactly nothing (erratum E17).
 	if p.degenerate() || a == p.SupportPositive && b == p.SupportNegative {
 		return 0
 	}

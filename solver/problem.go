@@ -24,6 +24,14 @@ func (m Model) String() string {
 	return "multinomial"
 }
 
+// Count is the count that the model is about, of a feature with so many occurrences in so many documents.
+func (m Model) Count(occurrences, documents float64) float64 {
+	if m == Bernoulli {
+		return documents
+	}
+	return occurrences
+}
+
 // ParseModel is the inverse of [Model.String].
 func ParseModel(name string) (Model, error) {
 	switch name {

@@ -73,7 +73,7 @@ func solveMultinomial(p Problem, s Settings) Result {
 	}
 
 	result.Parameters = parametersMultinomial(p, groups, result.Take)
-	result.Gain = result.Parameters.gain(groups, result.Take)
+	result.Gain = result.Parameters.gain(p.Groups, result.Take)
 	result.UpperBound = max(result.UpperBound, result.Gain)
 	result.Gap = result.UpperBound - result.Gain
 	return result
@@ -116,36 +116,33 @@ func baseMultinomial(groups []Group) float64 {
 // mutual information of a feature's presence and the class (Theorem 1 of the paper; errata E1, E2 and fact S6).
 func solveBernoulli(p Problem) Result {
 	groups := smoothed(p)
-	params := Parameters{
-		Model:             Bernoulli,
-		Smoothing:         p.Smoothing,
-		DocumentsPositive: p.DocumentsPositive,
-		DocumentsNegative: p.DocumentsNegative,
-	}
+	params := parametersBernoulli(p, nil)
 	r := newRanking(groups)
-	var base sum
-	np, nn := params.smoothedDocuments()
 	for i, g := range p.Groups {
 		r.scores[i] = params.Score(g.Positive, g.Negative)
-		f := groups[i].Positive + groups[i].Negative
-		base.add(float64(g.Size) * (xlogy(f, f/(np+nn)) + xlogy(np+nn-f, (np+nn-f)/(np+nn))))
 	}
+	np, nn := params.smoothedDocuments()
 	o := odds(np / nn)
 	alpha, _ := o.shares()
-	result := Result{K: p.K, Base: base.value(), Take: make([]int64, len(groups)), Certificate: Optimal, Status: Closed,
+	result := Result{K: p.K, Base: baseBernoulli(p, groups), Take: make([]int64, len(groups)), Certificate: Optimal, Status: Closed,
 		Alpha: alpha, Odds: float64(o)}
 	if p.K > 0 {
 		t := r.top(p.K)
 		result.Take, result.Gain, result.UpperBound = r.take(t), t.value, t.value
 	}
-	params.Intercept = math.Log(p.DocumentsPositive / p.DocumentsNegative)
-	for i, n := range result.Take {
-		if n > 0 {
-			params.Intercept += float64(n) * params.absence(p.Groups[i].Positive, p.Groups[i].Negative)
-		}
-	}
-	result.Parameters = params
+	result.Parameters = parametersBernoulli(p, result.Take)
 	return result
+}
+
+// baseBernoulli is 1ᵀv, the log-likelihood of all features with θ⁺ = θ⁻.
+func baseBernoulli(p Problem, groups []Group) float64 {
+	n := p.DocumentsPositive + p.DocumentsNegative + 4*p.Smoothing
+	var base sum
+	for _, g := range groups {
+		f := g.Positive + g.Negative
+		base.add(float64(g.Size) * (xlogy(f, f/n) + xlogy(n-f, (n-f)/n)))
+	}
+	return base.value()
 }
 
 // xlogy is x log y with 0·log 0 = 0.

@@ -93,7 +93,7 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 			sums[c.Class].Tokens += float64(c.Occurrences)
 			sums[c.Class].Postings += float64(c.Documents)
 			if c.Class < 2 {
-				counts[c.Class] = countFor(f.Params.Model, c.Occurrences, c.Documents)
+				counts[c.Class] = f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents))
 			}
 			row := countio.Row{Feature: name, FeatureID: feature.ID(feat.Key), Class: labels[c.Class], Count: c.Occurrences, Documents: c.Documents}
 			if err := w.Write(row); err != nil {
@@ -111,12 +111,4 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 	}
 	part.FileSum, err = w.Commit()
 	return part, histogram, err
-}
-
-// countFor is the count that a model is about.
-func countFor(m solver.Model, occurrences, documents int64) float64 {
-	if m == solver.Bernoulli {
-		return float64(documents)
-	}
-	return float64(occurrences)
 }

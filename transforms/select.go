@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 )
@@ -18,7 +19,7 @@ func init() {
 
 // SelectParams parameterise SelectFeatures.
 type SelectParams struct {
-	Source CountSource // where the parts are
+	Source countio.Source // where the parts are
 	Model  solver.Model
 }
 
@@ -49,7 +50,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 	if err != nil || len(picks) == 0 {
 		return err
 	}
-	err = eachFeature(ctx, f.Params.Source, part.Name, func(feat *countedFeature) error {
+	err = f.Params.Source.Each(ctx, part.Name, func(feat *countio.Feature) error {
 		for _, p := range picks {
 			if err := p.visit(feat, f.Params.Model); err != nil {
 				return err
@@ -81,13 +82,13 @@ func newPick(s Solution, emit func([]byte)) *pick {
 	return &pick{solution: s, emit: emit, partial: map[[2]float64]*lastNames{}}
 }
 
-func (p *pick) visit(feat *countedFeature, model solver.Model) error {
+func (p *pick) visit(feat *countio.Feature, model solver.Model) error {
 	var counts [2]float64
-	for i, label := range feat.labels {
+	for i, label := range feat.Labels {
 		if label == p.solution.Model.Positive {
-			counts[0] = feat.count(model, i)
+			counts[0] = model.Count(feat.Occurrences[i], feat.Documents[i])
 		} else {
-			counts[1] = feat.count(model, i)
+			counts[1] = model.Count(feat.Occurrences[i], feat.Documents[i])
 		}
 	}
 	n, all := p.solution.Selector.Selects(counts[0], counts[1])
@@ -105,11 +106,11 @@ func (p *pick) visit(feat *countedFeature, model solver.Model) error {
 	return nil
 }
 
-func (p *pick) row(feat *countedFeature, counts [2]float64) modelio.FeatureRow {
+func (p *pick) row(feat *countio.Feature, counts [2]float64) modelio.FeatureRow {
 	params := p.solution.Parameters
 	thetaPositive, thetaNegative := params.Theta(counts[0], counts[1])
 	return modelio.FeatureRow{
-		Problem: p.solution.Model.Problem, K: p.solution.Model.K, Feature: feat.name, FeatureID: feat.id,
+		Problem: p.solution.Model.Problem, K: p.solution.Model.K, Feature: feat.Name, FeatureID: feat.ID,
 		CountPositive: counts[0], CountNegative: counts[1],
 		Score:         params.Score(counts[0], counts[1]),
 		ThetaPositive: thetaPositive, ThetaNegative: thetaNegative,

@@ -24,7 +24,9 @@ import (
 // without quotes, or Parquet, told by the first bytes and by the header.
 type Own struct {
 	Name    string
-	Classes []string // in the order of the columns
+	Classes []string  // in the order of the columns
+	Sums    []float64 // of the columns
+	Largest []float64 // number in each column
 }
 
 // Error is a table that cannot be used as counts; trying again would not help.
@@ -134,6 +136,8 @@ func (r *ownReader) header(names []string) error {
 		return r.fail("there is no column of counts beside feature")
 	}
 	r.values = make([]float64, len(r.own.Classes))
+	r.own.Sums = make([]float64, len(r.own.Classes))
+	r.own.Largest = make([]float64, len(r.own.Classes))
 	return nil
 }
 
@@ -146,6 +150,8 @@ func (r *ownReader) emit(name []byte) error {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return r.fail("the count of %q in class %s is %v; it must be a number that is zero or more", name, r.own.Classes[i], v)
 		}
+		r.own.Sums[i] += v
+		r.own.Largest[i] = max(r.own.Largest[i], v)
 	}
 	return r.visit(r.own.Classes, name, r.values)
 }

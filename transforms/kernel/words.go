@@ -34,6 +34,14 @@ func isWord(first byte, n int) bool {
 	return n > 1 && (first < utf8.RuneSelf || runeBytes(first) < n)
 }
 
+// IsWord reports whether a text is one word as Split finds it, in lower case and with nothing around it.
+func IsWord(text string) bool {
+	var w Words
+	w.Split([]byte(text))
+	return len(w.edges) == 2 && string(w.Text()) == text && w.edges[0] == 0 && int(w.edges[1]) == w.size &&
+		(w.size > utf8.UTFMax || isWord(w.lower[0], w.size))
+}
+
 // Text returns the lower-cased text. At least feature.Padding bytes follow it in its array.
 func (w *Words) Text() []byte { return w.lower[:w.size] }
 

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
+)
+
+// documentFlags say what to count; train and count have them.
+type documentFlags struct {
+	input                                                            list
+	analyzer, stopWords, maxRejected, maxRecordBytes, shards, output *string
+}
+
+func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
+	f := &documentFlags{
+		output:         addOutputFlag(fs),
+		analyzer:       fs.String("analyzer", "word", "=word\n        what the features are: words, as scikit-learn's CountVectorizer() finds them (default word)"),
+		stopWords:      fs.String("stop_words", "", "=FILE\n        words that are not counted, one a line, in lower case"),
+		maxRejected:    fs.String("max_rejected", "1%", "=1%\n        how many lines may be no documents, a number or a percentage (default 1%)"),
+		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=8MiB\n        longer lines are rejected (default 8MiB)"),
+		shards:         fs.String("shards", "64", "=64\n        files that the counts are written to (default 64)"),
+	}
+	fs.Var(&f.input, "input", "=GLOB\n        files of documents, a line label<TAB>text each; may be repeated")
+	return f
+}
+
+func addOutputFlag(fs *flag.FlagSet) *string {
+	return fs.String("output", "", "=DIR\n        the folder to write to; it must be empty or not exist")
+}
+
+// parse checks the flags and lists the files.
+func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, err error) {
+	if len(f.input) == 0 {
+		return d, pipeline.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
+	}
+	if err := required("output", *f.output, "the folder to write to"); err != nil {
+		return d, err
+	}
+	if *f.analyzer != "word" {
+		return d, pipeline.Usagef("--analyzer=%s: there is only word", *f.analyzer)
+	}
+	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
+		return d, pipeline.Usagef("--max_rejected: %w", err)
+	}
+	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes, 1, 1<<30); err != nil {
+		return d, err
+	}
+	if d.Shards, err = parseInt("shards", *f.shards, 1, 10_000); err != nil {
+		return d, err
+	}
+	if d.StopWords, err = readStopWords(ctx, *f.stopWords); err != nil {
+		return d, err
+	}
+	if d.Files, err = corpusio.List(ctx, f.input); err != nil {
+		return d, &pipeline.Error{Exit: pipeline.ExitUsage, Err: explainInput(err)}
+	}
+	if !hasContent(d.Files) {
+		return d, &pipeline.Error{Exit: pipeline.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
+	}
+	return d, nil
+}
+
+func explainInput(err error) error {
+	switch {
+	case errors.Is(err, corpusio.ErrNoMatch):
+		return fmt.Errorf("%w --input", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; it must be readable", err)
+	}
+	return err
+}
+
+func hasContent(files []corpusio.File) bool {
+	for _, f := range files {
+		if f.Size > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func allEmpty(files []corpusio.File) string {
+	if len(files) == 1 {
+		return files[0].Name + " is empty"
+	}
+	return fmt.Sprintf("all %d files are empty", len(files))
+}
+
+// maxStopWords is the size of a list of stop words that can travel with the job.
+const maxStopWords = 1 << 20
+
+func readStopWords(ctx context.Context, name string) (words []string, err error) {
+	if name == "" {
+		return nil, nil
+	}
+	content, err := fileio.ReadAll(ctx, name)
+	if err != nil {
+		return nil, pipeline.Usagef("--stop_words: %w", err)
+	}
+	if len(content) > maxStopWords {
+		return nil, pipeline.Usagef("--stop_words=%s: has %d bytes, %d are the most", name, len(content), maxStopWords)
+	}
+	for _, line := range strings.Split(string(content), "\n") {
+		word := strings.TrimSpace(line)
+		if word == "" {
+			continue
+		}
+		if !kernel.IsWord(word) {
+			warn("--stop_words=%s: %q is never found: it is not one word of two characters or more in lower case", name, word)
+			continue
+		}
+		words = append(words, word)
+	}
+	return words, nil
+}
+
+// absolute makes paths of the local disk good for other processes too, whose working folder is another.
+func absolute(name string) string {
+	if strings.Contains(name, "://") {
+		return name
+	}
+	if abs, err := filepath.Abs(name); err == nil {
+		return abs
+	}
+	return name
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/pipeline"
+)
+
+var inspect = verb{
+	name:     "inspect",
+	synopsis: "shows a run, checks it, or compares two",
+	manual: `Usage: sparsenb inspect [--verify] DIR [DIR]
+
+Shows what a run has published: the features of its models with their weights and counts, what is proven of them, the
+path over k, and what was read. With --verify it computes everything again from the files: the checksums, that no token
+was lost between the documents and the counts, θ and gain from the counts, and the bound at the α that is given.
+With two folders it says how their models differ.
+`,
+	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
+		verify := fs.Bool("verify", false, "\n        compute everything again from the files")
+		return func(ctx context.Context, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return pipeline.Usagef("inspect takes one folder, or two to compare")
+			}
+			var runs []modelio.Published
+			for _, dir := range args {
+				p, err := modelio.Read(ctx, dir)
+				if err != nil {
+					return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
+				}
+				runs = append(runs, p)
+			}
+			if len(runs) == 2 {
+				printDifference(os.Stdout, runs[0], runs[1])
+			} else {
+				printAll(os.Stdout, runs[0])
+			}
+			if !*verify {
+				return nil
+			}
+			return verifyAll(ctx, os.Stdout, args)
+		}
+	},
+}
+
+func verifyAll(ctx context.Context, w io.Writer, dirs []string) error {
+	for _, dir := range dirs {
+		fmt.Fprintf(w, "\n%s, verified:\n", dir)
+		checks, err := pipeline.Verify(ctx, dir)
+		for _, c := range checks {
+			fmt.Fprintf(w, "  %s\n", c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printAll prints what the summary of a run has, the path, and what it was made from.
+func printAll(w io.Writer, p modelio.Published) {
+	printRun(w, p)
+	if len(p.Path) > 0 {
+		fmt.Fprint(w, "\nWhat other numbers of words would gain:\n\n")
+		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
+		for _, row := range p.Path {
+			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), fmt.Sprintf("%.3g", row.Gap), row.Certificate})
+		}
+		printTable(w, table, "rrrrl")
+	}
+	m := p.Manifest
+	fmt.Fprintf(w, "\n%s by sparsenb %s, %s to %s, run %s\n", m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"), m.ID)
+	var options []string
+	for name, value := range m.Options {
+		options = append(options, "--"+name+"="+value)
+	}
+	fmt.Fprintf(w, "options: %s\n", strings.Join(slices.Sorted(slices.Values(options)), " "))
+	if m.Counts != nil {
+		fmt.Fprintf(w, "from the counts in %s\n", m.Counts.Name)
+	}
+	const most = 10
+	for i, in := range m.Inputs {
+		if i == most {
+			fmt.Fprintf(w, "… and %d more files, all in %s\n", len(m.Inputs)-most, modelio.ManifestFile)
+			break
+		}
+		fmt.Fprintf(w, "read %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
+	}
+	for _, note := range slices.Concat(m.Warnings, dropNotes(m.Drops)) {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+}
+
+// printDifference compares the models of two runs that have the same problem and k.
+func printDifference(w io.Writer, a, b modelio.Published) {
+	fmt.Fprintf(w, "%s: %s\n%s: %s\n", a.Dir, corpus(a.Manifest), b.Dir, corpus(b.Manifest))
+	compared := 0
+	for _, ma := range a.Models {
+		for _, mb := range b.Models {
+			if ma.Problem == mb.Problem && ma.K == mb.K {
+				fmt.Fprintln(w)
+				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb))
+				compared++
+			}
+		}
+	}
+	if compared == 0 {
+		fmt.Fprintln(w, "\nNo model of one has the problem and the k of a model of the other.")
+	}
+}
+
+func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow) {
+	inB := map[string]modelio.FeatureRow{}
+	for _, f := range b {
+		inB[f.Feature] = f
+	}
+	var out, in []string
+	moved := [][]string{{"word", "weight", "was"}}
+	common := 0
+	for _, f := range a {
+		other, ok := inB[f.Feature]
+		if !ok {
+			out = append(out, f.Feature)
+			continue
+		}
+		common++
+		delete(inB, f.Feature)
+		if now, was := fmt.Sprintf("%+.2f", other.Weight), fmt.Sprintf("%+.2f", f.Weight); now != was {
+			moved = append(moved, []string{f.Feature, now, was})
+		}
+	}
+	for _, f := range b {
+		if _, ok := inB[f.Feature]; ok {
+			in = append(in, f.Feature)
+		}
+	}
+	fmt.Fprintf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", ma.Problem, humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
+		plural(int64(common), "word")+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
+	printWords(w, "gone", out)
+	printWords(w, "new", in)
+	if len(moved) > 1 {
+		printTable(w, moved[:min(len(moved), maxRowsShown+1)], "lrr")
+	}
+}
+
+func printWords(w io.Writer, what string, words []string) {
+	if len(words) == 0 {
+		return
+	}
+	more := ""
+	if n := len(words) - maxRowsShown; n > 0 {
+		words, more = words[:maxRowsShown], fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(w, "  %s: %s%s\n", what, strings.Join(words, ", "), more)
+}

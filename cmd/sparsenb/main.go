@@ -1,0 +1,145 @@
+// Command sparsenb picks, from labelled text of any size, the few features that a sparse naive Bayes model of maximum
+// likelihood uses, and proves how near to the optimum the choice is. "sparsenb help" is its manual.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"github.com/sparsenb/sparsenb/pipeline"
+)
+
+func main() { os.Exit(sparsenb()) }
+
+// verb is something that the command can do. It registers its flags and returns what to do once they are parsed.
+type verb struct {
+	name     string
+	synopsis string
+	manual   string
+	prepare  func(fs *flag.FlagSet) func(ctx context.Context, args []string) error
+}
+
+func verbs() []verb { return []verb{train, count, selection, inspect, version} }
+
+// sparsenb runs the command and returns its exit code.
+//
+// The first argument is a verb, unless it is a flag: schedulers pass flags only, and Beam starts its workers as this
+// same program with --worker and other flags of its own. So the order is fixed: find the verb, register and parse the
+// flags, let Beam look at them, and only then do something.
+func sparsenb() int {
+	args := os.Args[1:]
+	v, args, err := chooseVerb(args)
+	if err != nil {
+		return report(err)
+	}
+	fs := flag.CommandLine
+	fs.Init("sparsenb", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	level := fs.String("log_level", "off", "=off\n        what to show of the words of Beam and its runners: off, error, warn, info or debug (default off)")
+	own := ownFlags(fs, v)
+	own.names = append(own.names, "log_level")
+	positional, err := parse(fs, args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(manual(v, own))
+		return 0
+	}
+	if err != nil {
+		return report(explainFlag(fs, own, err))
+	}
+	if err := setLogLevel(*level); err != nil {
+		return report(err)
+	}
+	beam.Init() // a worker never returns from here
+	if *level == "off" {
+		slog.SetDefault(slog.New(slog.DiscardHandler))
+	}
+	ctx, stop := signalContext()
+	defer stop()
+	return report(own.run(ctx, positional))
+}
+
+func chooseVerb(args []string) (verb, []string, error) {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return train, args, nil
+	}
+	if args[0] == "help" {
+		return chooseVerb(append(args[1:], "--help"))
+	}
+	var names []string
+	for _, v := range verbs() {
+		if v.name == args[0] {
+			return v, args[1:], nil
+		}
+		names = append(names, v.name)
+	}
+	return verb{}, nil, pipeline.Usagef("%s is no verb%s; there are %s", args[0], didYouMean(args[0], names), strings.Join(names, ", "))
+}
+
+// report prints the error in one line and returns the exit code that goes with it.
+func report(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "sparsenb: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	var interrupted interruptedError
+	if errors.As(err, &interrupted) {
+		return 128 + int(interrupted.signal)
+	}
+	var e *pipeline.Error
+	if errors.As(err, &e) {
+		return e.Exit
+	}
+	return pipeline.ExitFailed
+}
+
+func warn(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "sparsenb: warning: "+format+"\n", args...)
+}
+
+// interruptedError is the cause of a context that a signal has ended.
+type interruptedError struct{ signal syscall.Signal }
+
+// Error says what becomes of the run.
+func (e interruptedError) Error() string {
+	return fmt.Sprintf("interrupted (%v): nothing was published; the same command starts again", e.signal)
+}
+
+// signalContext returns a context that ends with SIGINT or SIGTERM. A second signal ends the program at once.
+func signalContext() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		cancel(interruptedError{s.(syscall.Signal)})
+		s = <-signals
+		os.Exit(128 + int(s.(syscall.Signal)))
+	}()
+	return ctx, func() { signal.Stop(signals) }
+}
+
+// setLogLevel says what Beam is to log, before it starts. Runners repeat a failure at length, with plans and stacks;
+// the command says it in a line.
+func setLogLevel(level string) error {
+	switch level {
+	case "off":
+		log.LogLevel = "error"
+	case "error", "warn", "info", "debug":
+		log.LogLevel = level
+	default:
+		return pipeline.Usagef("--log_level=%s: it is off, error, warn, info or debug", level)
+	}
+	return nil
+}

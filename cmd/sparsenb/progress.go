@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/term"
+
+	"github.com/sparsenb/sparsenb/pipeline"
+)
+
+// reporter shows how far a run is: on a terminal in one line that moves, elsewhere in a line every half minute.
+type reporter struct {
+	w        io.Writer
+	total    int64 // bytes of input; 0 if there is no text to read
+	terminal bool
+	interval time.Duration // between lines
+	now      func() time.Time
+
+	mu      sync.Mutex
+	started time.Time
+	printed time.Time
+	dirty   bool // a moving line stands on the terminal
+}
+
+const logInterval = 30 * time.Second
+
+func newReporter(f *os.File, total int64) *reporter {
+	return startReporter(f, total, term.IsTerminal(int(f.Fd())), time.Now)
+}
+
+func startReporter(w io.Writer, total int64, terminal bool, now func() time.Time) *reporter {
+	r := &reporter{w: w, total: total, terminal: terminal, interval: logInterval, now: now}
+	r.started = now()
+	r.printed = r.started
+	return r
+}
+
+// update shows the counters of a running job.
+func (r *reporter) update(p pipeline.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if r.terminal {
+		fmt.Fprintf(r.w, "\r\x1b[K%s", r.line(p, now))
+		r.dirty = true
+		return
+	}
+	if now.Sub(r.printed) < r.interval {
+		return
+	}
+	r.printed = now
+	fmt.Fprintf(r.w, "sparsenb: %s %s\n", now.UTC().Format(time.RFC3339), r.line(p, now))
+}
+
+func (r *reporter) line(p pipeline.Progress, now time.Time) string {
+	if r.total == 0 {
+		return "solving"
+	}
+	if p.Bytes >= r.total {
+		return fmt.Sprintf("read %s, %s, about %s different words; merging and solving",
+			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), humanize.Comma(p.Features))
+	}
+	elapsed := now.Sub(r.started)
+	rate := float64(p.Bytes) / max(elapsed.Seconds(), 1e-9)
+	left := "?"
+	if p.Bytes > 0 {
+		left = time.Duration(float64(r.total-p.Bytes) / rate * float64(time.Second)).Round(time.Second).String()
+	}
+	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s different words, %s left",
+		humanize.Bytes(uint64(p.Bytes)), humanize.Bytes(uint64(r.total)), 100*p.Bytes/r.total,
+		humanize.Bytes(uint64(rate)), plural(p.Documents, "document"), humanize.Comma(p.Features), left)
+}
+
+// finish takes the moving line away.
+func (r *reporter) finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dirty {
+		fmt.Fprint(r.w, "\r\x1b[K")
+	}
+}

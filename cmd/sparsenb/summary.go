@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+// summarise prints what a run has found.
+func summarise(ctx context.Context, w io.Writer, dir string) error {
+	p, err := modelio.Read(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, warning := range p.Manifest.Warnings {
+		warn("%s", warning)
+	}
+	for _, note := range dropNotes(p.Manifest.Drops) {
+		warn("%s", note)
+	}
+	printRun(w, p)
+	return nil
+}
+
+func printRun(w io.Writer, p modelio.Published) {
+	fmt.Fprintln(w, corpus(p.Manifest))
+	for _, m := range p.Models {
+		fmt.Fprintln(w)
+		printModel(w, m, p.Of(m))
+	}
+	fmt.Fprintf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
+}
+
+// corpus says what was counted.
+func corpus(m modelio.Manifest) string {
+	var classes []string
+	for i, c := range m.Classes {
+		if i == maxClassesShown {
+			classes = append(classes, fmt.Sprintf("and %d more", len(m.Classes)-i))
+			break
+		}
+		text := c.Label + " ("
+		if c.Documents != nil {
+			text += plural(*c.Documents, "document") + ", "
+		}
+		classes = append(classes, text+humanize.CommafWithDigits(c.Tokens, 2)+" words)")
+	}
+	return fmt.Sprintf("%s; %s different words", strings.Join(classes, ", "), humanize.Comma(m.Features))
+}
+
+const (
+	maxClassesShown = 10
+	maxRowsShown    = 20
+)
+
+func contents(m modelio.Manifest) string {
+	var names []string
+	parts := 0
+	for _, f := range m.Files {
+		if strings.HasPrefix(f.Name, "counts/") {
+			parts++
+		} else {
+			names = append(names, f.Name)
+		}
+	}
+	if parts > 0 {
+		names = append(names, fmt.Sprintf("counts/ (%s)", plural(int64(parts), "part")))
+	}
+	return strings.Join(append(names, modelio.ManifestFile), ", ")
+}
+
+// printModel prints the features of a model as a table, and the certificate in words.
+func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow) {
+	fmt.Fprintf(w, "%s of %s words tell %s from %s:\n\n", humanize.Comma(m.K), humanize.Comma(m.M), m.Positive, m.Negative)
+	table := [][]string{{"rank", "word", "weight", "says", "in " + m.Positive, "in " + m.Negative, "gain"}}
+	for _, f := range features[:min(len(features), maxRowsShown)] {
+		says := m.Positive
+		if f.Weight < 0 {
+			says = m.Negative
+		} else if f.Weight == 0 {
+			says = "–"
+		}
+		table = append(table, []string{
+			strconv.FormatInt(f.Rank, 10), f.Feature, fmt.Sprintf("%+.2f", f.Weight), says,
+			humanize.CommafWithDigits(f.CountPositive, 2), humanize.CommafWithDigits(f.CountNegative, 2), fmt.Sprintf("%.2f", f.Score),
+		})
+	}
+	printTable(w, table, "rlrlrrr")
+	if more := len(features) - maxRowsShown; more > 0 {
+		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(int64(more)), modelio.FeaturesFile)
+	}
+	fmt.Fprintf(w, "\n%s\n", certificateInWords(m))
+}
+
+// certificateInWords says what is proven of a model.
+func certificateInWords(m modelio.ModelRow) string {
+	gain, bound := decimals(m.Gain), decimals(m.UpperBoundGain)
+	words := plural(m.K, "word")
+	if m.K > 1 {
+		words = "any " + words
+	}
+	switch {
+	case m.K == m.M:
+		return fmt.Sprintf("gain %s: all words are in", gain)
+	case m.Certificate == "optimal" && m.Gap == 0:
+		return fmt.Sprintf("gain %s, proven the best of %s (the relaxation bound is attained)", gain, words)
+	case m.Certificate == "optimal":
+		return fmt.Sprintf("gain %s, proven the best of %s (relaxation bound %s)", gain, words, bound)
+	}
+	return fmt.Sprintf("gain %s; no %s gain more than %s, so %.2g %% at most is missing", gain, plural(m.K, "word"), bound, 100*m.Gap/m.UpperBoundGain)
+}
+
+// decimals shows a gain with two digits after the point, and more where it is small.
+func decimals(x float64) string {
+	if x != 0 && math.Abs(x) < 1 {
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(n) + " " + noun + "s"
+}
+
+// printTable prints columns that are aligned to the left (l) or to the right (r).
+func printTable(w io.Writer, rows [][]string, align string) {
+	width := make([]int, len(align))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if align[i] == 'r' {
+				line.WriteString("  " + pad + cell)
+			} else {
+				line.WriteString("  " + cell + pad)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// dropNotes says what was read and not counted.
+func dropNotes(d modelio.Drops) (notes []string) {
+	var lines int64
+	var reasons []string
+	for reason, n := range d.Lines {
+		lines += n
+		reasons = append(reasons, fmt.Sprintf("%s: %s", reason, humanize.Comma(n)))
+	}
+	if lines > 0 {
+		notes = append(notes, fmt.Sprintf("%s rejected (%s); %s has the first", plural(lines, "line"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), modelio.ManifestFile))
+	}
+	if d.Replaced > 0 {
+		notes = append(notes, fmt.Sprintf("bytes that are not UTF-8 were replaced %s times; they separate words", humanize.Comma(d.Replaced)))
+	}
+	if d.Overlong > 0 {
+		notes = append(notes, fmt.Sprintf("%s of more than 65,535 bytes dropped", plural(d.Overlong, "word")))
+	}
+	return notes
+}

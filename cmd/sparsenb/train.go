@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/pipeline"
+)
+
+var train = verb{
+	name:     "train",
+	synopsis: "documents → counts → features and model",
+	manual: `Usage: sparsenb [train] --input=GLOB --output=DIR --k=K [flags]
+
+Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each of two classes, and selects
+the k words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the
+choice is. Files may be plain or compressed by gzip, zstd or bzip2.
+
+DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
+killed is finished by the same command. A run that is complete is not repeated.
+
+Other verbs (sparsenb help VERB):
+  count     documents → counts
+  select    counts → features and model, without reading the text
+  inspect   shows a run, checks it, or compares two
+  version   prints the version
+
+Exit codes: 0 published, or published before by the same run; 1 the pipeline or its storage failed, a retry may help;
+2 the command does not fit, a retry cannot help; 3 the data failed a gate; 4 another run won the output.
+`,
+	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
+		documents, chosen := addDocumentFlags(fs), addSelectionFlags(fs)
+		return func(ctx context.Context, args []string) error {
+			if err := noArguments(args); err != nil {
+				return err
+			}
+			sel, err := chosen.parse()
+			if err != nil {
+				return err
+			}
+			d, err := documents.parse(ctx)
+			if err != nil {
+				return err
+			}
+			runner, err := chooseRunner()
+			if err != nil {
+				return err
+			}
+			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
+			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope) {
+				pipeline.Train(s, run, *documents.output, d, sel)
+			})
+		}
+	},
+}
+
+// launch runs a job unless it has been published already, shows how far it is, and then what came of it.
+func launch(ctx context.Context, runner, output string, run modelio.Run, inputBytes int64, build func(beam.Scope)) error {
+	published, err := pipeline.Check(ctx, output, run)
+	if err != nil {
+		return err
+	}
+	if published {
+		fmt.Fprintf(os.Stderr, "sparsenb: %s: this run is published already; nothing was done\n", output)
+		return summarise(ctx, os.Stdout, output)
+	}
+	started := time.Now()
+	progress := newReporter(os.Stderr, inputBytes)
+	err = pipeline.Run(ctx, runner, output, run, build, progress.update)
+	progress.finish()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "sparsenb: published %s in %s\n", output, time.Since(started).Round(10*time.Millisecond))
+	return summarise(ctx, os.Stdout, output)
+}

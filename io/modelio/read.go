@@ -1,0 +1,51 @@
+package modelio
+
+import (
+	"context"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// Published is a run as its files have it. A run that only counted has no tables.
+type Published struct {
+	Dir      string
+	Manifest Manifest
+	Models   []ModelRow
+	Features []FeatureRow
+	Path     []PathRow
+}
+
+// Read reads what a run has published, but for its counts.
+func Read(ctx context.Context, dir string) (p Published, err error) {
+	p.Dir = dir
+	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" {
+		return p, err
+	}
+	if p.Models, err = readRows[ModelRow](ctx, dir, ModelFile); err != nil {
+		return p, err
+	}
+	if p.Features, err = readRows[FeatureRow](ctx, dir, FeaturesFile); err != nil {
+		return p, err
+	}
+	p.Path, err = readRows[PathRow](ctx, dir, PathFile)
+	return p, err
+}
+
+func readRows[T any](ctx context.Context, dir, name string) (rows []T, err error) {
+	err = countio.ReadTable(ctx, fileio.Join(dir, name), func(row *T) error {
+		rows = append(rows, *row)
+		return nil
+	})
+	return rows, err
+}
+
+// Of returns the features of a model, in the order of their ranks.
+func (p Published) Of(m ModelRow) (rows []FeatureRow) {
+	for _, f := range p.Features {
+		if f.Problem == m.Problem && f.K == m.K {
+			rows = append(rows, f)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,290 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Verify computes again, from the files of a run, all that they say, and returns what it has found to be true, a
+// sentence each. It fails with ExitData on the first thing that is not. It needs the memory of the distinct counts.
+func Verify(ctx context.Context, dir string) (checks []string, err error) {
+	v := verifier{ctx: ctx, dir: dir}
+	for _, step := range []func() error{v.checksums, v.conservation, v.models, v.path} {
+		if err := step(); err != nil {
+			return v.checks, &Error{ExitData, fmt.Errorf("%s: %w", dir, err)}
+		}
+	}
+	return v.checks, nil
+}
+
+type verifier struct {
+	ctx    context.Context
+	dir    string
+	run    modelio.Published
+	groups []solver.Group        // the counts, read again
+	counts map[string][2]float64 // of the selected features
+	checks []string
+}
+
+func (v *verifier) found(format string, args ...any) {
+	v.checks = append(v.checks, fmt.Sprintf(format, args...))
+}
+
+// checksums compares every file with the manifest, and the manifest with _SUCCESS.
+func (v *verifier) checksums() error {
+	state, err := modelio.ReadState(v.ctx, v.dir)
+	if err != nil {
+		return err
+	}
+	if state.Success == nil {
+		return fmt.Errorf("there is no %s: the run is not complete", modelio.SuccessFile)
+	}
+	content, err := fileio.ReadAll(v.ctx, fileio.Join(v.dir, modelio.ManifestFile))
+	if err != nil {
+		return err
+	}
+	if hash := sha256.Sum256(content); hex.EncodeToString(hash[:]) != state.Success.ManifestSHA256 {
+		return fmt.Errorf("%s is not the one that was published", modelio.ManifestFile)
+	}
+	manifest, err := modelio.ReadManifest(v.ctx, v.dir)
+	if err != nil {
+		return err
+	}
+	var size int64
+	for _, f := range manifest.Files {
+		c, err := identify(v.ctx, fileio.Join(v.dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if c.SHA256 != f.SHA256 || c.Size != f.Size {
+			return fmt.Errorf("%s is not the file that was published", f.Name)
+		}
+		size += f.Size
+	}
+	v.found("the checksums of %d files, %s", len(manifest.Files), humanize.Bytes(uint64(size)))
+	v.run, err = modelio.Read(v.ctx, v.dir)
+	return err
+}
+
+// conservation reads the counts and compares their sums with the totals that were taken while the documents were read.
+func (v *verifier) conservation() error {
+	source, files, err := v.source()
+	if err != nil {
+		return err
+	}
+	v.counts = map[string][2]float64{}
+	for _, f := range v.run.Features {
+		v.counts[f.Feature] = [2]float64{-1, -1}
+	}
+	sums, features, err := v.read(source, files)
+	if err != nil {
+		return err
+	}
+	var tokens float64
+	for _, c := range v.run.Manifest.Classes {
+		if got := sums[c.Label]; got != [2]float64{c.Tokens, c.Postings} {
+			return fmt.Errorf("the counts of %s have %v tokens and %v postings, the manifest %v and %v", c.Label, got[0], got[1], c.Tokens, c.Postings)
+		}
+		tokens += c.Tokens
+	}
+	if features != v.run.Manifest.Features {
+		return fmt.Errorf("the counts have %d features, the manifest %d", features, v.run.Manifest.Features)
+	}
+	v.found("%s tokens of %s features, as many as were counted", humanize.CommafWithDigits(tokens, 2), humanize.Comma(features))
+	return nil
+}
+
+// source is where the counts are that the run was made from.
+func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
+	from := v.run.Manifest.Counts
+	switch {
+	case from == nil:
+		var parts []countio.FileSum
+		for _, f := range v.run.Manifest.Files {
+			if strings.HasPrefix(f.Name, "counts/") {
+				parts = append(parts, f)
+			}
+		}
+		return countio.Source{Dir: v.dir}, parts, nil
+	case from.Size > 0:
+		now, err := identify(v.ctx, from.Name)
+		if err == nil && now != *from {
+			err = fmt.Errorf("%s is not the table that the run was made from", from.Name)
+		}
+		return countio.Source{Own: from.Name}, []countio.FileSum{{Name: from.Name}}, err
+	}
+	counts, err := runCounts(v.ctx, from.Name)
+	if err == nil && counts.From != *from {
+		err = fmt.Errorf("%s is not the run that the counts were taken from", from.Name)
+	}
+	return counts.Source, counts.Files, err
+}
+
+// read reads the counts once, for their sums, their groups, and those of the selected features.
+func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums map[string][2]float64, features int64, err error) {
+	sums = map[string][2]float64{}
+	sizes := map[[2]float64]int64{}
+	model, positive := solver.Multinomial, ""
+	if len(v.run.Models) > 0 {
+		positive = v.run.Models[0].Positive
+		if model, err = solver.ParseModel(v.run.Models[0].Model); err != nil {
+			return nil, 0, err
+		}
+	}
+	for _, file := range files {
+		err := source.Each(v.ctx, file.Name, func(f *countio.Feature) error {
+			features++
+			var counts [2]float64
+			for i, label := range f.Labels {
+				s := sums[label]
+				sums[label] = [2]float64{s[0] + f.Occurrences[i], s[1] + f.Documents[i]}
+				side := 1
+				if label == positive {
+					side = 0
+				}
+				counts[side] += model.Count(f.Occurrences[i], f.Documents[i])
+			}
+			sizes[counts]++
+			if _, ok := v.counts[f.Name]; ok {
+				v.counts[f.Name] = counts
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	for counts, n := range sizes {
+		v.groups = append(v.groups, solver.Group{Positive: counts[0], Negative: counts[1], Size: n})
+	}
+	slices.SortFunc(v.groups, compareGroups)
+	return sums, features, nil
+}
+
+func compareGroups(a, b solver.Group) int {
+	return cmp.Or(cmp.Compare(a.Positive, b.Positive), cmp.Compare(a.Negative, b.Negative))
+}
+
+func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
+	p = solver.Problem{Groups: v.groups, K: m.K, Smoothing: m.Smoothing}
+	if m.DocsPositive != nil && m.DocsNegative != nil {
+		p.DocumentsPositive, p.DocumentsNegative = float64(*m.DocsPositive), float64(*m.DocsNegative)
+	}
+	p.Model, err = solver.ParseModel(m.Model)
+	return p, err
+}
+
+// models computes every model again from the counts of its features, and the bound at its α.
+func (v *verifier) models() error {
+	for _, m := range v.run.Models {
+		p, err := v.problem(m)
+		if err != nil {
+			return err
+		}
+		features := v.run.Of(m)
+		if int64(len(features)) != m.K {
+			return fmt.Errorf("k = %d: the model has %d features", m.K, len(features))
+		}
+		take := make([]int64, len(v.groups))
+		for i, f := range features {
+			if f.Rank != int64(i)+1 || v.counts[f.Feature] != [2]float64{f.CountPositive, f.CountNegative} {
+				return fmt.Errorf("k = %d: feature %q has rank %d and counts %v and %v; found %d and %v", m.K, f.Feature, f.Rank, f.CountPositive, f.CountNegative, i+1, v.counts[f.Feature])
+			}
+			at, _ := slices.BinarySearchFunc(v.groups, solver.Group{Positive: f.CountPositive, Negative: f.CountNegative}, compareGroups)
+			take[at]++
+		}
+		base, gain, params, err := solver.Evaluate(p, take)
+		if err != nil {
+			return err
+		}
+		bound, err := solver.Bound(p, m.Alpha)
+		if err != nil {
+			return err
+		}
+		if err := sameNumbers(fmt.Sprintf("k = %d", m.K), []number{
+			{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercept},
+			{"upper_bound_gain", m.UpperBoundGain, bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
+		}); err != nil {
+			return err
+		}
+		for _, f := range features {
+			thetaPositive, thetaNegative := params.Theta(f.CountPositive, f.CountNegative)
+			if err := sameNumbers(fmt.Sprintf("k = %d, feature %q", m.K, f.Feature), []number{
+				{"score", f.Score, params.Score(f.CountPositive, f.CountNegative)},
+				{"theta_positive", f.ThetaPositive, thetaPositive}, {"theta_negative", f.ThetaNegative, thetaNegative},
+				{"weight", f.Weight, params.Weight(f.CountPositive, f.CountNegative)},
+			}); err != nil {
+				return err
+			}
+		}
+		v.found("k = %d: gain %s from the counts of its %s, bound %s at α = %.6f", m.K, humanize.CommafWithDigits(gain, 6),
+			plural(m.K, "feature"), humanize.CommafWithDigits(bound, 6), m.Alpha)
+	}
+	return nil
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(n) + " " + noun + "s"
+}
+
+// path computes the bound of every row of the path at its α.
+func (v *verifier) path() error {
+	if len(v.run.Models) == 0 {
+		return nil
+	}
+	p, err := v.problem(v.run.Models[0])
+	if err != nil {
+		return err
+	}
+	for _, row := range v.run.Path {
+		p.K = row.K
+		bound, err := solver.Bound(p, row.Alpha)
+		if err != nil {
+			return err
+		}
+		if err := sameNumbers(fmt.Sprintf("path, k = %d", row.K), []number{
+			{"upper_bound_gain", row.UpperBoundGain, bound}, {"gap", row.Gap, row.UpperBoundGain - row.Gain},
+		}); err != nil {
+			return err
+		}
+		if row.Gap < 0 {
+			return fmt.Errorf("path, k = %d: the gain is above its bound", row.K)
+		}
+	}
+	v.found("the bounds of %d ks on the path", len(v.run.Path))
+	return nil
+}
+
+type number struct {
+	name      string
+	got, want float64
+}
+
+// sameNumbers compares what a file says with what was computed, to nine digits: other processors round otherwise.
+func sameNumbers(where string, numbers []number) error {
+	for _, n := range numbers {
+		if n.got == n.want || math.IsNaN(n.got) && math.IsNaN(n.want) {
+			continue
+		}
+		if !(math.Abs(n.got-n.want) <= 1e-9*math.Abs(n.want)+1e-12) {
+			return fmt.Errorf("%s: %s is %v, but computed again it is %v", where, n.name, n.got, n.want)
+		}
+	}
+	return nil
+}
