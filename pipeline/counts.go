@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -24,22 +25,24 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if err != nil {
 		return c, &Error{ExitUsage, err}
 	}
-	if files, err := store.Glob(ctx, name); err == nil && len(files) == 1 && files[0].Name == name {
+	files, err := store.Glob(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && len(files) == 1 && files[0].Name == name:
 		c, err = ownCounts(ctx, name, classDocuments, sel)
-		if err != nil {
-			return c, &Error{ExitUsage, err}
-		}
-	} else {
+	case len(classDocuments) > 0:
+		err = fmt.Errorf("--class_documents is for tables of your own; %s knows its documents", name)
+	default:
 		c, err = runCounts(ctx, name)
-		if err != nil {
-			return c, &Error{ExitUsage, fmt.Errorf("--counts: %w", err)}
-		}
-		if len(classDocuments) > 0 {
-			return c, Usagef("--class_documents is for tables of your own; %s knows its documents", name)
-		}
+	}
+	if err != nil {
+		return c, &Error{ExitUsage, fmt.Errorf("--counts: %w", err)}
 	}
 	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive); message != "" {
 		return c, &Error{exit, fmt.Errorf("%s: %s", name, message)}
+	}
+	if sel.Smoothing == 0 && c.Classes[0].Tokens+c.Classes[1].Tokens == 0 {
+		return c, &Error{ExitData, fmt.Errorf("%s: all counts are zero", name)}
 	}
 	return c, nil
 }

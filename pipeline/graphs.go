@@ -16,7 +16,7 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	audit.Selection, audit.Positive = true, sel.Positive
 	audited := transforms.Audit(s, totals, parts, audit)
 	source := countio.Source{Dir: output}
-	choose(s, audited, parts, histogram, source, sel, transforms.CommitParams{Run: run, Output: output})
+	selectFrom(s, audited, parts, histogram, source, sel, transforms.CommitParams{Run: run, Output: output})
 }
 
 // Count counts documents and publishes the counts under output.
@@ -32,7 +32,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selectio
 	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive,
 	})
-	choose(s, audited, parts, histogram, c.Source, sel, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
+	selectFrom(s, audited, parts, histogram, c.Source, sel, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
 }
 
 // count is the part of the graph that touches the text.
@@ -49,8 +49,8 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	return parts, histogram, totals
 }
 
-// choose is the part of the graph that knows counts only.
-func choose(s beam.Scope, audited, parts, histogram beam.PCollection, source countio.Source, sel Selection, commit transforms.CommitParams) {
+// selectFrom is the part of the graph that knows counts only.
+func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, source countio.Source, sel Selection, commit transforms.CommitParams) {
 	solved := transforms.Solve(s, audited, histogram, transforms.SolveParams{
 		Model: sel.Model, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
 	})

@@ -71,15 +71,14 @@ func Run(ctx context.Context, runner, output string, run modelio.Run, build func
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
 	failed := execute(ctx, runner, p, watch)
-	if ctx.Err() != nil {
-		return &Error{ExitFailed, context.Cause(ctx)}
-	}
-	state, err := modelio.ReadState(ctx, output)
+	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)
 	switch {
+	case err == nil && state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
+		return nil
+	case ctx.Err() != nil:
+		return &Error{ExitFailed, context.Cause(ctx)}
 	case err != nil:
 		return &Error{ExitFailed, errors.Join(failed, err)}
-	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
-		return nil
 	case state.Success != nil:
 		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Success.Run, Published: true}}
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:

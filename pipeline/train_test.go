@@ -1,44 +1,337 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
-	"os"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-
-	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
-func TestMain(m *testing.M) {
-	log.LogLevel = "error"
-	beam.Init()
-	os.Exit(m.Run())
+// The promise: the same input gives the same bytes, however it is cut, ordered, packed and counted.
+func TestSameInputSameBytes(t *testing.T) {
+	lines := corpus(t)
+	sel := choose(t, "Hamilton", "10", "1%", "7")
+	train := func(pattern string, tuning Tuning) map[string]string {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "out")
+		d := documents(t, pattern)
+		d.Tuning = tuning
+		if err := runTrain(t, dir, d, sel); err != nil {
+			t.Fatal(err)
+		}
+		return sums(t, dir)
+	}
+	whole := spread(t, lines, 1, "")
+	const wholeFiles = 1 << 40
+	want := train(whole, Tuning{Threads: 1, RangeBytes: wholeFiles})
+	six := spread(t, lines, 6, "")
+	if n := ranges(documents(t, six), 4<<10); n < 100 {
+		t.Fatalf("%d ranges, 100 are wanted", n)
+	}
+	// 20 flushes and more, as TestTablesAreFlushed shows.
+	small := Tuning{RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10}
+	with := func(t Tuning, threads int) Tuning { t.Threads = threads; return t }
+	for name, c := range map[string]struct {
+		pattern string
+		tuning  Tuning
+	}{
+		"two goroutines":              {whole, Tuning{Threads: 2, RangeBytes: wholeFiles}},
+		"ranges of 1 MB":              {whole, Tuning{Threads: 2, RangeBytes: 1 << 20}},
+		"six files":                   {six, Tuning{Threads: 2, RangeBytes: wholeFiles}},
+		"six files, ranges of 4 KB":   {six, Tuning{Threads: 2, RangeBytes: 4 << 10}},
+		"one goroutine, all small":    {six, with(small, 1)},
+		"two goroutines, all small":   {six, with(small, 2)},
+		"shuffled lines":              {spread(t, shuffled(lines), 5, ""), with(small, 2)},
+		"shuffled lines in one file":  {spread(t, shuffled(lines), 1, ""), Tuning{}},
+		"gzip":                        {spread(t, lines, 6, ".gz"), with(small, 2)},
+		"zstd":                        {spread(t, lines, 6, ".zst"), with(small, 1)},
+		"gzip, shuffled, in one file": {spread(t, shuffled(lines), 1, ".gz"), Tuning{}},
+	} {
+		if got := train(c.pattern, c.tuning); !maps.Equal(got, want) {
+			t.Errorf("%s: other bytes in %s", name, differing(got, want))
+		}
+	}
+	// With a key of eight bits nearly all features collide, and the checks and names must tell them apart. Their
+	// feature_id differs from that of full keys, so two splits are compared with each other.
+	narrow := Tuning{KeyBits: 8, Threads: 1, RangeBytes: wholeFiles}
+	want = train(whole, narrow)
+	small.KeyBits = 8
+	if got := train(six, with(small, 2)); !maps.Equal(got, want) {
+		t.Errorf("8-bit keys: other bytes in %s", differing(got, want))
+	}
 }
 
+func ranges(d Documents, size int64) (n int64) {
+	for _, f := range d.Files {
+		n += (f.Size + size - 1) / size
+	}
+	return n
+}
+
+func differing(a, b map[string]string) string {
+	var names []string
+	for name := range b {
+		if a[name] != b[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// Narrow keys change feature_id and the order of the rows, and nothing else.
+func TestNarrowKeysCountTheSame(t *testing.T) {
+	sel := choose(t, "Hamilton", "10")
+	full, narrow := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	d := documents(t, federalist)
+	if err := runTrain(t, full, d, sel); err != nil {
+		t.Fatal(err)
+	}
+	d.Tuning.KeyBits = 8
+	if err := runTrain(t, narrow, d, sel); err != nil {
+		t.Fatal(err)
+	}
+	a, b := read(t, full), read(t, narrow)
+	if a.Manifest.Features != b.Manifest.Features || !slices.Equal(a.Path, b.Path) {
+		t.Errorf("%d features and path %v, want %d and %v", b.Manifest.Features, b.Path, a.Manifest.Features, a.Path)
+	}
+	for i := range a.Features {
+		b.Features[i].FeatureID = a.Features[i].FeatureID
+	}
+	if !slices.Equal(a.Features, b.Features) {
+		t.Error("other features are selected")
+	}
+}
+
+// What is known of the Federalist papers: Mosteller and Wallace, 1964, and the digits of an independent computation.
 func TestFederalist(t *testing.T) {
-	ctx := context.Background()
-	files, err := corpusio.List(ctx, []string{"../testdata/federalist/train.tsv"})
-	if err != nil {
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, dir, documents(t, federalist), choose(t, "Hamilton", "10")); err != nil {
 		t.Fatal(err)
 	}
-	budget, _ := transforms.ParseBudget("1%")
-	k, _ := transforms.ParseK("10")
-	d := Documents{Files: files, MaxRejected: budget, MaxRecordBytes: 8 << 20, Shards: 64}
-	sel := Selection{K: []transforms.K{k}, Smoothing: 1, Positive: "Hamilton"}
-	r := NewRun("train", "test", &d, nil, &sel)
-	dir := t.TempDir() + "/out"
-	err = Run(ctx, Prism, dir, r, func(s beam.Scope) { Train(s, r, dir, d, sel) }, func(Progress) {})
-	if err != nil {
+	p := read(t, dir)
+	m := p.Models[0]
+	near(t, "ψ(10)-C", m.UpperBoundGain, 414.884377, 5e-7)
+	near(t, "gain", m.Gain, 413.288505, 5e-7)
+	if m.Certificate != "optimal" || *m.DocsPositive != 51 || *m.DocsNegative != 14 {
+		t.Errorf("%+v", m)
+	}
+	near(t, "intercept", m.Intercept, math.Log(51.0/14), 1e-12)
+	words := wordsOf(p.Features)
+	if want := "by confederation congress department on powers there to upon would"; words != want {
+		t.Errorf("selected %s, want %s", words, want)
+	}
+	first := p.Features[0]
+	if first.Feature != "upon" || first.CountPositive != 374 || first.CountNegative != 7 || fmt.Sprintf("%.2f", first.Weight) != "2.73" {
+		t.Errorf("the first feature is %+v", first)
+	}
+	checks, err := Verify(t.Context(), dir)
+	if err != nil || len(checks) != 4 {
+		t.Errorf("verified %q, %v", checks, err)
+	}
+}
+
+func wordsOf(rows []modelio.FeatureRow) string {
+	var words []string
+	for _, r := range rows {
+		words = append(words, r.Feature)
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+func near(t testing.TB, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %.9g, want %.9g", what, got, want)
+	}
+}
+
+// The swap of the classes mirrors the model.
+func TestPositiveDefaultsToTheLastLabel(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, a, documents(t, federalist), choose(t, "", "10")); err != nil {
 		t.Fatal(err)
 	}
-	countio.ReadTable(ctx, dir+"/features.parquet", func(r *modelio.FeatureRow) error { fmt.Printf("%+v\n", *r); return nil })
-	countio.ReadTable(ctx, dir+"/model.parquet", func(r *modelio.ModelRow) error { fmt.Printf("%+v\n", *r); return nil })
-	b, _ := os.ReadFile(dir + "/manifest.json")
-	fmt.Println(string(b[:2000]))
+	if err := runTrain(t, b, documents(t, federalist), choose(t, "Hamilton", "10")); err != nil {
+		t.Fatal(err)
+	}
+	pa, pb := read(t, a), read(t, b)
+	if pa.Models[0].Positive != "Madison" || pa.Models[0].Gain != pb.Models[0].Gain {
+		t.Errorf("%+v", pa.Models[0])
+	}
+	for i := range pa.Features {
+		if pa.Features[i].Feature != pb.Features[i].Feature || math.Abs(pa.Features[i].Weight+pb.Features[i].Weight) > 1e-12 {
+			t.Errorf("%+v against %+v", pa.Features[i], pb.Features[i])
+		}
+	}
+}
+
+// Counting first and selecting later is the same as training.
+func TestSelectFromCountsIsTraining(t *testing.T) {
+	for _, model := range []string{"multinomial", "bernoulli"} {
+		sel := choose(t, "Hamilton", "10", "2%")
+		sel.Model = parseModel(t, model)
+		trained, counted, selected := filepath.Join(t.TempDir(), "t"), filepath.Join(t.TempDir(), "c"), filepath.Join(t.TempDir(), "s")
+		d := documents(t, spread(t, corpus(t), 3, ""))
+		if err := runTrain(t, trained, d, sel); err != nil {
+			t.Fatal(err)
+		}
+		if err := runCount(t, counted, d); err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range []string{counted, trained} {
+			if err := runSelect(t, selected, from, nil, sel); err != nil {
+				t.Fatal(err)
+			}
+			want, c, s := sums(t, trained), sums(t, counted), sums(t, selected)
+			maps.Copy(c, s)
+			if !maps.Equal(c, want) {
+				t.Errorf("%s from %s: other bytes in %s", model, from, differing(c, want))
+			}
+			if _, err := Verify(t.Context(), selected); err != nil {
+				t.Error(err)
+			}
+			selected = filepath.Join(t.TempDir(), "s2")
+		}
+	}
+}
+
+// IMDB: experiment 4 of the paper. Its nine words are one swap short of the best nine.
+func TestIMDB(t *testing.T) {
+	train := outside.Shared(t, "data/imdb/train.tsv.gz")
+	stop := outside.Shared(t, "data/stop_words_english.txt")
+	d := documents(t, train)
+	d.StopWords = strings.Fields(readFile(t, stop))
+	sel := choose(t, "1", "8", "9", "10")
+	sel.Smoothing = 0
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, dir, d, sel); err != nil {
+		t.Fatal(err)
+	}
+	p := read(t, dir)
+	if p.Manifest.Features != 74_540 {
+		t.Errorf("m = %d, want 74,540", p.Manifest.Features)
+	}
+	for i, want := range []struct {
+		gain, bound float64
+		words       string
+	}{
+		{6074.796816, 6074.796816, "awful bad best excellent great love waste worst"},
+		{6474.181819, 6488.375834, "awful bad best excellent great love terrible waste worst"},
+		{6901.915640, 6901.915640, "awful bad best excellent great love terrible waste wonderful worst"},
+	} {
+		m := p.Models[i]
+		near(t, fmt.Sprintf("gain at k = %d", m.K), m.Gain, want.gain, 5e-7)
+		near(t, fmt.Sprintf("ψ(%d)-C", m.K), m.UpperBoundGain, want.bound, 5e-7)
+		if got := wordsOf(p.Of(m)); got != want.words || m.Certificate != "optimal" {
+			t.Errorf("k = %d: %s, certificate %s; want %s", m.K, got, m.Certificate, want.words)
+		}
+	}
+
+	// Without a stop list, and with smoothing.
+	d = documents(t, train)
+	dir = filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, dir, d, choose(t, "", "9")); err != nil {
+		t.Fatal(err)
+	}
+	p = read(t, dir)
+	var tokens float64
+	for _, c := range p.Manifest.Classes {
+		tokens += c.Tokens
+	}
+	if tokens != 5_678_283 || p.Manifest.Features != 74_851 {
+		t.Errorf("%v tokens of %d words, want 5,678,283 of 74,851", tokens, p.Manifest.Features)
+	}
+	near(t, "ψ(9)-C", p.Models[0].UpperBoundGain, 6965.357902, 5e-7)
+	near(t, "gain", p.Models[0].Gain, 6960.012632, 5e-7)
+	if got, want := wordsOf(p.Features), "and awful bad great no stupid terrible waste worst"; got != want {
+		t.Errorf("selected %s, want %s", got, want)
+	}
+	if _, err := Verify(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where features are alike and the model has some of them only, it has the first by name, from whichever shard.
+func TestTiesGoToTheFirstNames(t *testing.T) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "%s\tword%04d common\n", []string{"Hamilton", "Madison"}[i%2], (i*7919)%1000)
+	}
+	name := save(t, "in.tsv", text.String())
+	for _, shards := range []int{1, 64} {
+		d := documents(t, name)
+		d.Shards = shards
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := runTrain(t, dir, d, choose(t, "Hamilton", "100")); err != nil {
+			t.Fatal(err)
+		}
+		// The best hundred are half of Hamilton's words and half of Madison's: Hamilton's have even numbers.
+		next := map[bool]int{true: 0, false: 1}
+		for _, f := range read(t, dir).Features {
+			even := f.CountPositive == 1
+			if want := fmt.Sprintf("word%04d", next[even]); f.Feature != want {
+				t.Fatalf("%d shards: rank %d is %s, want %s", shards, f.Rank, f.Feature, want)
+			}
+			next[even] += 2
+		}
+		if next[true] != 100 || next[false] != 101 {
+			t.Errorf("%d shards: words up to %v", shards, next)
+		}
+	}
+}
+
+// The whole pipeline against the solver alone, on counts that were made with maps.
+func TestPipelineAgreesWithTheSolver(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 8 {
+		counts := map[string][2]float64{}
+		var lines [][]byte
+		for range 50 + rng.IntN(400) {
+			side := rng.IntN(2)
+			line := []byte([]string{"a\t", "b\t"}[side])
+			for range rng.IntN(12) {
+				word := fmt.Sprintf("w%d", int(math.Exp(rng.Float64()*6)))
+				line = append(append(line, word...), ' ')
+				c := counts[word]
+				c[side]++
+				counts[word] = c
+			}
+			lines = append(lines, append(line, '\n'))
+		}
+		var positive, negative []float64
+		for _, c := range counts {
+			positive, negative = append(positive, c[1]), append(negative, c[0])
+		}
+		groups, _, err := solver.GroupFeatures(positive, negative)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "out")
+		d := documents(t, spread(t, lines, 3, ""))
+		if err := runTrain(t, dir, d, choose(t, "b", "2", "5", "20%")); err != nil {
+			t.Fatal(err)
+		}
+		p := read(t, dir)
+		for _, m := range p.Models {
+			want, err := solver.Solve(solver.Problem{Groups: groups, K: m.K, Smoothing: 1}, solver.Settings{})
+			if err != nil || m.Gain != want.Gain || m.UpperBoundGain != want.UpperBound || m.M != int64(len(counts)) {
+				t.Errorf("k = %d: gain %v, bound %v; the solver alone: %v, %v, %v", m.K, m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
+			}
+			for _, f := range p.Of(m) {
+				if c := counts[f.Feature]; c != [2]float64{f.CountNegative, f.CountPositive} {
+					t.Errorf("%s has counts %v and %v, want %v", f.Feature, f.CountNegative, f.CountPositive, c)
+				}
+			}
+		}
+	}
 }

@@ -103,7 +103,7 @@ func (v *verifier) conservation() error {
 	if features != v.run.Manifest.Features {
 		return fmt.Errorf("the counts have %d features, the manifest %d", features, v.run.Manifest.Features)
 	}
-	v.found("%s tokens of %s features, as many as were counted", humanize.CommafWithDigits(tokens, 2), humanize.Comma(features))
+	v.found("%s tokens of %s features, as many as were counted", humanize.Commaf(tokens), humanize.Comma(features))
 	return nil
 }
 
@@ -230,8 +230,8 @@ func (v *verifier) models() error {
 				return err
 			}
 		}
-		v.found("k = %d: gain %s from the counts of its %s, bound %s at α = %.6f", m.K, humanize.CommafWithDigits(gain, 6),
-			plural(m.K, "feature"), humanize.CommafWithDigits(bound, 6), m.Alpha)
+		v.found("k = %d: gain %s from the counts of its %s, bound %s at α = %.6f", m.K, humanize.FormatFloat("#,###.######", gain),
+			plural(m.K, "feature"), humanize.FormatFloat("#,###.######", bound), m.Alpha)
 	}
 	return nil
 }

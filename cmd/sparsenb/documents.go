@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
@@ -39,12 +40,17 @@ func addOutputFlag(fs *flag.FlagSet) *string {
 	return fs.String("output", "", "=DIR\n        the folder to write to; it must be empty or not exist")
 }
 
+// check looks for the flags that must be there.
+func (f *documentFlags) check() error {
+	if len(f.input) == 0 {
+		return pipeline.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
+	}
+	return required("output", *f.output, "the folder to write to")
+}
+
 // parse checks the flags and lists the files.
 func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, err error) {
-	if len(f.input) == 0 {
-		return d, pipeline.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
-	}
-	if err := required("output", *f.output, "the folder to write to"); err != nil {
+	if err := f.check(); err != nil {
 		return d, err
 	}
 	if *f.analyzer != "word" {
@@ -111,16 +117,18 @@ func readStopWords(ctx context.Context, name string) (words []string, err error)
 	if len(content) > maxStopWords {
 		return nil, pipeline.Usagef("--stop_words=%s: has %d bytes, %d are the most", name, len(content), maxStopWords)
 	}
-	for _, line := range strings.Split(string(content), "\n") {
-		word := strings.TrimSpace(line)
-		if word == "" {
-			continue
+	var useless []string
+	for _, line := range strings.Split(strings.TrimPrefix(string(content), "\ufeff"), "\n") {
+		switch word := strings.TrimSpace(line); {
+		case kernel.IsWord(word):
+			words = append(words, word)
+		case word != "":
+			useless = append(useless, strconv.Quote(word))
 		}
-		if !kernel.IsWord(word) {
-			warn("--stop_words=%s: %q is never found: it is not one word of two characters or more in lower case", name, word)
-			continue
-		}
-		words = append(words, word)
+	}
+	if n := len(useless); n > 0 {
+		warn("--stop_words=%s: of no use are %s%s: a word has two characters or more, in lower case", name,
+			strings.Join(useless[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
 	}
 	return words, nil
 }

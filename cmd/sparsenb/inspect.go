@@ -74,7 +74,7 @@ func printAll(w io.Writer, p modelio.Published) {
 		fmt.Fprint(w, "\nWhat other numbers of words would gain:\n\n")
 		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
 		for _, row := range p.Path {
-			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), fmt.Sprintf("%.3g", row.Gap), row.Certificate})
+			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), decimals(row.Gap), row.Certificate})
 		}
 		printTable(w, table, "rrrrl")
 	}

@@ -39,6 +39,10 @@ func verbs() []verb { return []verb{train, count, selection, inspect, version} }
 // flags, let Beam look at them, and only then do something.
 func sparsenb() int {
 	args := os.Args[1:]
+	if len(args) == 0 {
+		fmt.Fprint(os.Stderr, train.manual)
+		return pipeline.ExitUsage
+	}
 	v, args, err := chooseVerb(args)
 	if err != nil {
 		return report(err)

@@ -52,7 +52,7 @@ func corpus(m modelio.Manifest) string {
 		if c.Documents != nil {
 			text += plural(*c.Documents, "document") + ", "
 		}
-		classes = append(classes, text+humanize.CommafWithDigits(c.Tokens, 2)+" words)")
+		classes = append(classes, text+number(c.Tokens)+" words)")
 	}
 	return fmt.Sprintf("%s; %s different words", strings.Join(classes, ", "), humanize.Comma(m.Features))
 }
@@ -91,7 +91,7 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow) 
 		}
 		table = append(table, []string{
 			strconv.FormatInt(f.Rank, 10), f.Feature, fmt.Sprintf("%+.2f", f.Weight), says,
-			humanize.CommafWithDigits(f.CountPositive, 2), humanize.CommafWithDigits(f.CountNegative, 2), fmt.Sprintf("%.2f", f.Score),
+			number(f.CountPositive), number(f.CountNegative), fmt.Sprintf("%.2f", f.Score),
 		})
 	}
 	printTable(w, table, "rlrlrrr")
@@ -125,6 +125,14 @@ func decimals(x float64) string {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// number shows a count, which is an integer unless it comes from a table of the user's own.
+func number(x float64) string {
+	if x == math.Trunc(x) {
+		return humanize.Comma(int64(x))
+	}
+	return humanize.FormatFloat("#,###.##", x)
 }
 
 func plural(n int64, noun string) string {

@@ -40,6 +40,9 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 			if err := noArguments(args); err != nil {
 				return err
 			}
+			if err := documents.check(); err != nil {
+				return err
+			}
 			sel, err := chosen.parse()
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sparsenb/sparsenb/io/fileio"
+	_ "github.com/sparsenb/sparsenb/internal/faulty"
 )
 
 const maxRecord = 1 << 20
@@ -309,41 +309,6 @@ func TestAFileThatChangesIsNoticed(t *testing.T) {
 	}
 }
 
-// faulty is a store whose files fail after a number of bytes.
-type faulty struct{ fileio.Store }
-
-type faultyFile struct{ fileio.File }
-
-func (faulty) strip(name string) string { return strings.TrimPrefix(name, "faulty://") }
-
-func (f faulty) Glob(ctx context.Context, pattern string) ([]fileio.Info, error) {
-	infos, err := f.Store.Glob(ctx, f.strip(pattern))
-	for i := range infos {
-		infos[i].Name = "faulty://" + infos[i].Name
-	}
-	return infos, err
-}
-
-func (f faulty) Open(ctx context.Context, name string) (fileio.File, error) {
-	file, err := f.Store.Open(ctx, f.strip(name))
-	return faultyFile{file}, err
-}
-
-func (f faultyFile) ReadAt(p []byte, offset int64) (int, error) {
-	if offset+int64(len(p)) > 300_000 {
-		return 0, errors.New("input/output error")
-	}
-	return f.File.ReadAt(p, offset)
-}
-
-func init() {
-	store, err := fileio.For("")
-	if err != nil {
-		panic(err)
-	}
-	fileio.Register("faulty", faulty{store})
-}
-
 func TestAnErrorOfTheStorageIsNoCorruption(t *testing.T) {
 	text := make([]byte, 600_000)
 	for i := range text {
@@ -357,7 +322,7 @@ func TestAnErrorOfTheStorageIsNoCorruption(t *testing.T) {
 		for len(packed) < 400_000 { // enough members to reach the fault
 			packed = append(packed, packed...)
 		}
-		_, err := readFile(t, "faulty://"+save(t, "in", packed), 1<<30, maxRecord)
+		_, err := readFile(t, "faulty://read=300000"+save(t, "in", packed), 1<<30, maxRecord)
 		var corrupt *CorruptError
 		if err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "input/output error") {
 			t.Errorf("%q: %v", how, err)

@@ -21,7 +21,7 @@ import (
 //	Claim    writes _STARTED.json, if no other run has, and none has published
 //	…        files appear under their final names; a run with the same fingerprint would write the same bytes
 //	Publish  writes manifest.json and then _SUCCESS, each only if it is not there, and takes the claim away
-//	Refuse   takes all of it away, and leaves _VERDICT.json
+//	Refuse   takes all of it away, and leaves verdict.json
 //
 // A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
 // again, by an attempt that does not know of the one before.

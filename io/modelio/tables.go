@@ -13,7 +13,7 @@ const (
 	// StartedFile holds the claim of a run that has not ended, VerdictFile why one ended without a model. Neither
 	// stands beside SuccessFile.
 	StartedFile = "_STARTED.json"
-	VerdictFile = "_VERDICT.json"
+	VerdictFile = "verdict.json"
 )
 
 // FeatureRow is a selected feature: a row of features.parquet. Rows are sorted by problem, k and rank.

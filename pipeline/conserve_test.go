@@ -1,0 +1,112 @@
+package pipeline
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/block"
+)
+
+func init() {
+	register.DoFn3x0[int, []byte, func(int, []byte)](&tamperFn{})
+}
+
+// tamperFn stands between map and merge and does to one block what a fault would, or only counts them.
+type tamperFn struct {
+	What string
+}
+
+// seen counts the blocks that have features, by shard. The DoFns of Prism run in this process.
+var seen struct {
+	sync.Mutex
+	blocks map[int]int
+}
+
+func (f *tamperFn) ProcessElement(shard int, b []byte, emit func(int, []byte)) {
+	seen.Lock()
+	defer seen.Unlock()
+	first := len(seen.blocks) == 0
+	empty := len(b) == len(block.Zero())
+	if !empty {
+		seen.blocks[shard]++
+	}
+	switch {
+	case empty || !first:
+		emit(shard, b)
+	case f.What == "drop":
+	case f.What == "double":
+		emit(shard, b)
+		emit(shard, b)
+	case f.What == "cut":
+		emit(shard, b[:len(b)-1])
+	case f.What == "elsewhere":
+		emit((shard+1)%64, b)
+	default:
+		emit(shard, b)
+	}
+}
+
+// runTampered is Train with a tamperFn in it.
+func runTampered(t *testing.T, dir string, d Documents, sel Selection, what string) error {
+	t.Helper()
+	seen.blocks = map[int]int{}
+	run := NewRun("train", "test", &d, nil, &sel)
+	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) {
+		ranges := transforms.Begin(s, d.Files, transforms.BeginParams{Run: run, Output: dir, RangeBytes: d.Tuning.rangeBytes()})
+		blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
+			Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes, Threads: d.Tuning.Threads,
+			MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes,
+		})
+		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
+		parts, histogram := transforms.MergeCounts(s, blocks, transforms.MergeParams{Output: dir, Shards: d.Shards})
+		audit := auditParams(run, d)
+		audit.Selection = true
+		audited := transforms.Audit(s, totals, parts, audit)
+		selectFrom(s, audited, parts, histogram, countio.Source{Dir: dir}, sel, transforms.CommitParams{Run: run, Output: dir})
+	}, func(Progress) {})
+}
+
+// Every token is accounted for: a block that is lost, doubled or damaged between map and merge fails the run.
+func TestConservation(t *testing.T) {
+	sel := choose(t, "", "10")
+	for what, want := range map[string]string{
+		"drop":   "lost or doubled",
+		"double": "lost or doubled",
+		"cut":    "checksum",
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		err := runTampered(t, dir, documents(t, federalist), sel, what)
+		if exitOf(err) != ExitFailed {
+			t.Errorf("%s: exit %d, %v", what, exitOf(err), err)
+		}
+		contains(t, err, want)
+		checkNothingPublished(t, dir)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := runTampered(t, dir, documents(t, federalist), sel, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// flushing is the memory of a table that makes the corpus of these tests flush it more than 20 times.
+const flushing = 100_000
+
+func TestTablesAreFlushed(t *testing.T) {
+	d := documents(t, spread(t, corpus(t), 6, ""))
+	d.Tuning = Tuning{RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10, Threads: 2}
+	if err := runTampered(t, filepath.Join(t.TempDir(), "out"), d, choose(t, "", "10"), ""); err != nil {
+		t.Fatal(err)
+	}
+	for shard := range d.Shards {
+		if n := seen.blocks[shard]; n < 20 {
+			t.Errorf("shard %d is merged from %d blocks, want 20 and more", shard, n)
+		}
+	}
+}

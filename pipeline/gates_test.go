@@ -1,0 +1,335 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+// Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
+func TestGates(t *testing.T) {
+	good := "Hamilton\tupon the subject\nMadison\twhilst the subject\n"
+	gz := string(packed(t, []byte(strings.Repeat(good, 1000)), ".gz"))
+	for name, c := range map[string]struct {
+		text     string
+		positive string
+		exit     int
+		want     []string
+	}{
+		"no tab anywhere":   {"one line\nanother\n", "", ExitData, []string{"no documents: none of 2 lines is label<TAB>text", "byte 0: the line has no tab"}},
+		"only blank lines":  {"\n\r\n\n", "", ExitData, []string{"no documents: the input has no lines"}},
+		"within the budget": {strings.Repeat(good, 50) + "bad\n", "", 0, nil},
+		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", ExitData, []string{"2 of 100 lines are no documents, over --max_rejected=1%", "byte 2597: the line has no tab"}},
+		"one class":         {"Hamilton\tupon the subject\n", "", ExitData, []string{"only one class has documents, Hamilton"}},
+		"three classes":     {good + "Jay\tthe fourth\n", "", ExitUsage, []string{"3 classes: a selection is between two", "more than two come later", "Hamilton, Jay, Madison"}},
+		"unknown positive":  {good, "Jay", ExitUsage, []string{"--positive=Jay is no label of the data; found: Hamilton, Madison"}},
+		"both":              {good + "Jay\tthe fourth\n", "Burr", ExitUsage, []string{"--positive=Burr is no label", "Hamilton, Jay, Madison"}},
+		"no words":          {"Hamilton\ta b c\nMadison\t. , ;\n", "", ExitData, []string{"no features"}},
+		"truncated gzip":    {gz[:len(gz)-20], "", ExitData, []string{"in.tsv: the compressed data is cut short, at byte"}},
+		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", ExitData, []string{"in.tsv: the compressed data is corrupt"}},
+		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
+		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "", ExitUsage,
+			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "out")
+			err := runTrain(t, dir, documents(t, save(t, "in.tsv", c.text)), choose(t, c.positive, "1"))
+			if exitOf(err) != c.exit {
+				t.Fatalf("exit %d, want %d: %v", exitOf(err), c.exit, err)
+			}
+			contains(t, err, c.want...)
+			if c.exit == 0 {
+				return
+			}
+			checkNothingPublished(t, dir)
+			if left, _ := filepath.Glob(filepath.Join(dir, "counts", "*")); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			// What was wrong may be mended: the folder takes the next run.
+			if err := runTrain(t, dir, documents(t, federalist), choose(t, "", "2")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCountTakesAnyNumberOfClasses(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, "class%d\tsome words of class%d\n", i%100, i%100)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := runCount(t, dir, documents(t, save(t, "in.tsv", text.String()))); err != nil {
+		t.Fatal(err)
+	}
+	m := read(t, dir).Manifest
+	if len(m.Classes) != 100 || *m.Classes[7].Documents != 3 || m.Classes[7].Tokens != 12 || m.Features != 103 {
+		t.Errorf("%d classes, %+v, %d features", len(m.Classes), m.Classes[7], m.Features)
+	}
+	err := runSelect(t, filepath.Join(t.TempDir(), "s"), dir, nil, choose(t, "", "2"))
+	if exitOf(err) != ExitUsage {
+		t.Errorf("exit %d", exitOf(err))
+	}
+	contains(t, err, "100 classes", "and 80 more")
+	// One class is enough for counts.
+	if err := runCount(t, filepath.Join(t.TempDir(), "out"), documents(t, save(t, "in.tsv", "a\tsome words\n"))); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is wrong but not fatal is counted and said.
+func TestWarningsAndDrops(t *testing.T) {
+	long := "Hamilton\t" + strings.Repeat("word ", 300)
+	text := strings.Repeat("Hamilton\tupon the subject\r\nMadison\t\xffwhilst\x00the\n\n", 200) + "no tab\n" + long + "\n" + "\tno label\n"
+	d := documents(t, save(t, "in.tsv", "\xef\xbb\xbf"+text))
+	d.MaxRecordBytes = 1000
+	d.StopWords = []string{"the"}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, dir, d, choose(t, "", "1", "7", "3", "4")); err != nil {
+		t.Fatal(err)
+	}
+	p := read(t, dir)
+	want := modelio.Drops{
+		Lines:      map[corpusio.Reason]int64{corpusio.NoTab: 1, corpusio.EmptyLabel: 1, corpusio.TooLong: 1},
+		BlankLines: 200, StopWords: 400, Replaced: 200,
+	}
+	if fmt.Sprint(p.Manifest.Drops) != fmt.Sprint(want) {
+		t.Errorf("dropped %+v, want %+v", p.Manifest.Drops, want)
+	}
+	if len(p.Manifest.Examples) != 3 || p.Manifest.Examples[0].Reason != corpusio.NoTab {
+		t.Errorf("examples %+v", p.Manifest.Examples)
+	}
+	warnings := strings.Join(p.Manifest.Warnings, "\n")
+	for _, want := range []string{"k = 7 is more than the 3 features there are", "k = 4 is more than the 3 features", "k = 1 gains nothing"} {
+		if !strings.Contains(warnings, want) {
+			t.Errorf("the warnings are %q, want %q", warnings, want)
+		}
+	}
+	// 7, 3 and 4 came to the same k, and to one model.
+	if len(p.Models) != 2 || p.Models[1].K != 3 || p.Models[1].KRequested != "7,3,4" || p.Models[0].Gain != 0 {
+		t.Errorf("%+v", p.Models)
+	}
+}
+
+// A class with documents but without a token is degenerate, not an error.
+func TestClassWithoutTokens(t *testing.T) {
+	for _, smoothing := range []float64{0, 1} {
+		sel := choose(t, "", "2")
+		sel.Smoothing = smoothing
+		dir := filepath.Join(t.TempDir(), "out")
+		empty := save(t, "empty.tsv", "")
+		d := documents(t, save(t, "in.tsv", "Hamilton\tupon the subject\nMadison\t. . .\n"), empty)
+		if err := runTrain(t, dir, d, sel); err != nil {
+			t.Fatal(err)
+		}
+		p := read(t, dir)
+		if smoothing == 0 && (p.Models[0].Gain != 0 || p.Features[0].Weight != 0) {
+			t.Errorf("gain %v, %+v; want 0", p.Models[0].Gain, p.Features[0])
+		}
+		warnings := strings.Join(p.Manifest.Warnings, "\n")
+		if !strings.Contains(warnings, "the class Madison has no tokens") || !strings.Contains(warnings, "empty.tsv: is empty") {
+			t.Errorf("the warnings are %q", warnings)
+		}
+		if len(p.Manifest.Inputs) != 2 || p.Manifest.Inputs[0].CRC32C != "00000000" {
+			t.Errorf("the inputs are %+v", p.Manifest.Inputs)
+		}
+		if _, err := Verify(t.Context(), dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOutputThatIsTaken(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	d, sel := documents(t, federalist), choose(t, "", "3")
+	if err := runTrain(t, dir, d, sel); err != nil {
+		t.Fatal(err)
+	}
+	same := NewRun("train", "test", &d, nil, &sel)
+	if published, err := Check(t.Context(), dir, same); !published || err != nil {
+		t.Errorf("the same run: %v, %v", published, err)
+	}
+	other := choose(t, "", "4")
+	_, err := Check(t.Context(), dir, NewRun("train", "test", &d, nil, &other))
+	if exitOf(err) != ExitUsage {
+		t.Errorf("another run: %v", err)
+	}
+	contains(t, err, "holds the output of another run")
+	// It may also come in between, when both have begun.
+	if err := runTrain(t, dir, d, other); exitOf(err) != ExitTaken {
+		t.Errorf("another run, at the same time: exit %d, %v", exitOf(err), err)
+	}
+
+	foreign := t.TempDir()
+	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Check(t.Context(), foreign, same)
+	contains(t, err, "is not empty: it holds thesis.tex")
+	_, err = Check(t.Context(), filepath.Join(foreign, "thesis.tex"), same)
+	contains(t, err, "is a file, not a folder")
+	_, err = Check(t.Context(), "s3://bucket/x", same)
+	contains(t, err, "s3:// is not supported")
+
+	interrupted := t.TempDir()
+	if err := modelio.Claim(t.Context(), interrupted, same); err != nil {
+		t.Fatal(err)
+	}
+	if published, err := Check(t.Context(), interrupted, same); published || err != nil {
+		t.Errorf("the same run, interrupted: %v, %v", published, err)
+	}
+	_, err = Check(t.Context(), interrupted, NewRun("train", "test", &d, nil, &other))
+	contains(t, err, "is writing there or was interrupted")
+	if err := runTrain(t, interrupted, d, other); exitOf(err) != ExitTaken {
+		t.Errorf("exit %d, %v", exitOf(err), err)
+	}
+}
+
+func TestSelectFromATable(t *testing.T) {
+	table := save(t, "counts.csv", "feature,Hamilton,Madison\nupon,374,7\nwhilst,1,12\nwhile,36,0\nthe,10289.5,4066\nnever,0,0\n")
+	dir := filepath.Join(t.TempDir(), "out")
+	sel := choose(t, "Hamilton", "3", "60%")
+	sel.Smoothing = 0
+	if err := runSelect(t, dir, table, nil, sel); err != nil {
+		t.Fatal(err)
+	}
+	p := read(t, dir)
+	m := p.Models[0]
+	if m.M != 5 || m.DocsPositive != nil || m.Intercept != 0 || m.K != 3 || m.KRequested != "3,60%" || p.Manifest.Classes[0].Tokens != 10700.5 {
+		t.Errorf("%+v", m)
+	}
+	if _, err := Verify(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	dir = filepath.Join(t.TempDir(), "out")
+	if err := runSelect(t, dir, table, map[string]int64{"Hamilton": 51, "Madison": 14}, sel); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "intercept", read(t, dir).Models[0].Intercept, 1.292768303, 1e-9)
+
+	bernoulli := sel
+	bernoulli.Model = solver.Bernoulli
+	for _, c := range []struct {
+		from      string
+		documents map[string]int64
+		sel       Selection
+		exit      int
+		want      string
+	}{
+		{table, nil, bernoulli, ExitUsage, "needs the number of documents: --class_documents=Hamilton=n"},
+		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, ExitUsage, "occurs in 10289.5 documents of class Hamilton, which has 51"},
+		{table, map[string]int64{"Jay": 5}, sel, ExitUsage, "Jay is no class"},
+		{table, nil, choose(t, "Jay", "3"), ExitUsage, "--positive=Jay is no label of the data; found: Hamilton, Madison"},
+		{save(t, "one.csv", "feature,a\nx,1\n"), nil, choose(t, "", "1"), ExitData, "only one class"},
+		{save(t, "three.csv", "feature,a,b,c\nx,1,2,3\n"), nil, choose(t, "", "1"), ExitUsage, "3 classes"},
+		{save(t, "bad.csv", "feature,a,b\nx,1,-2\n"), nil, choose(t, "", "1"), ExitUsage, "row 1"},
+		{save(t, "head.csv", "feature,a,b\n"), nil, choose(t, "", "1"), ExitData, "no features"},
+		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, ExitData, "all counts are zero"},
+		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, ExitUsage, "none.csv: no such file"},
+		{t.TempDir(), nil, sel, ExitUsage, "no run was published here"},
+		{dir, nil, sel, ExitUsage, "has no counts of its own; it was made from " + table},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		err := runSelect(t, dir, c.from, c.documents, c.sel)
+		if exitOf(err) != c.exit {
+			t.Errorf("%s: exit %d, want %d: %v", c.from, exitOf(err), c.exit, err)
+		}
+		contains(t, err, c.want)
+		checkNothingPublished(t, dir)
+	}
+}
+
+func TestVerifyNoticesEveryChange(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, whole, documents(t, federalist), choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"features.parquet", "model.parquet", "path.parquet", "manifest.json", "counts/part-00003-of-00064.parquet"} {
+		for what, change := range map[string]func(b []byte) []byte{
+			"changed":   func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+			"truncated": func(b []byte) []byte { return b[:len(b)-1] },
+		} {
+			dir := filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(dir, name)
+			if err := os.WriteFile(file, change([]byte(readFile(t, file))), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Verify(t.Context(), dir); exitOf(err) != ExitData {
+				t.Errorf("%s %s: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// A manifest may be rewritten with the checksums of files that lie: then the numbers are computed again.
+func TestVerifyComputesTheNumbers(t *testing.T) {
+	for what, lie := range map[string]func(p *modelio.Published){
+		"gain":   func(p *modelio.Published) { p.Models[0].Gain *= 1 + 1e-6 },
+		"bound":  func(p *modelio.Published) { p.Models[0].UpperBoundGain *= 1 - 1e-6; p.Models[0].Gap = 0 },
+		"weight": func(p *modelio.Published) { p.Features[2].Weight += 1e-6 },
+		"theta":  func(p *modelio.Published) { p.Features[0].ThetaNegative *= 1.001 },
+		"count":  func(p *modelio.Published) { p.Features[1].CountPositive++ },
+		"rank":   func(p *modelio.Published) { p.Features[1].Rank = 1 },
+		"path":   func(p *modelio.Published) { p.Path[2].UpperBoundGain *= 1 + 1e-6 },
+		"tokens": func(p *modelio.Published) { p.Manifest.Classes[0].Tokens++ },
+		"m":      func(p *modelio.Published) { p.Manifest.Features-- },
+		"gone":   func(p *modelio.Published) { p.Features = p.Features[1:] },
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := runTrain(t, dir, documents(t, federalist), choose(t, "", "5")); err != nil {
+			t.Fatal(err)
+		}
+		p := read(t, dir)
+		lie(&p)
+		republish(t, p)
+		_, err := Verify(t.Context(), dir)
+		if exitOf(err) != ExitData {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func republish(t *testing.T, p modelio.Published) {
+	t.Helper()
+	m := p.Manifest
+	keep := m.Files[:0]
+	for _, f := range m.Files {
+		if strings.HasPrefix(f.Name, "counts/") {
+			keep = append(keep, f)
+		}
+	}
+	m.Files = keep
+	features, err := modelio.WriteTable(t.Context(), p.Dir, modelio.FeaturesFile, p.Features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := modelio.WriteTable(t.Context(), p.Dir, modelio.ModelFile, p.Models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := modelio.WriteTable(t.Context(), p.Dir, modelio.PathFile, p.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Files = append(m.Files, features, models, path)
+	for _, name := range []string{modelio.ManifestFile, modelio.SuccessFile} {
+		if err := os.Remove(filepath.Join(p.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := modelio.Publish(t.Context(), p.Dir, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var _ = transforms.ExitData

@@ -1,0 +1,246 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+func TestMain(m *testing.M) {
+	log.LogLevel = "error"
+	beam.Init()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the runner says at length what the errors say
+	os.Exit(m.Run())
+}
+
+const federalist = "../testdata/federalist/train.tsv"
+
+// documents lists files with the defaults of the command.
+func documents(t testing.TB, patterns ...string) Documents {
+	t.Helper()
+	files, err := corpusio.List(context.Background(), patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget, err := transforms.ParseBudget("1%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Documents{Files: files, MaxRejected: budget, MaxRecordBytes: 8 << 20, Shards: 64}
+}
+
+func choose(t testing.TB, positive string, ks ...string) Selection {
+	t.Helper()
+	s := Selection{Smoothing: 1, Positive: positive}
+	for _, text := range ks {
+		k, err := transforms.ParseK(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.K = append(s.K, k)
+	}
+	return s
+}
+
+func runTrain(t testing.TB, dir string, d Documents, sel Selection) error {
+	t.Helper()
+	run := NewRun("train", "test", &d, nil, &sel)
+	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) { Train(s, run, dir, d, sel) }, func(Progress) {})
+}
+
+func runCount(t testing.TB, dir string, d Documents) error {
+	t.Helper()
+	run := NewRun("count", "test", &d, nil, nil)
+	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(Progress) {})
+}
+
+func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, sel Selection) error {
+	t.Helper()
+	counts, err := FindCounts(context.Background(), from, classDocuments, sel)
+	if err != nil {
+		return err
+	}
+	run := NewRun("select", "test", nil, &counts, &sel)
+	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
+}
+
+func read(t testing.TB, dir string) modelio.Published {
+	t.Helper()
+	p, err := modelio.Read(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// sums are the checksums of all Parquet files of a run.
+func sums(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	m := map[string]string{}
+	for _, f := range read(t, dir).Manifest.Files {
+		m[f.Name] = f.SHA256
+		if info, err := os.Stat(filepath.Join(dir, f.Name)); err != nil || info.Size() != f.Size {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+	return m
+}
+
+// exitOf is the exit code that an error means.
+func exitOf(err error) int {
+	var e *Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return e.Exit
+	}
+	return -1
+}
+
+// checkNothingPublished holds that no reader would take the folder for a run.
+func checkNothingPublished(t testing.TB, dir string) {
+	t.Helper()
+	for _, name := range []string{modelio.SuccessFile, modelio.ManifestFile, modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is there, %v", name, err)
+		}
+	}
+}
+
+// corpus is documents as lines, of two classes.
+func corpus(t testing.TB) [][]byte {
+	t.Helper()
+	b, err := os.ReadFile(federalist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimRight(b, "\n"), []byte("\n"))
+	lines[len(lines)-1] = append(bytes.Clone(lines[len(lines)-1]), '\n')
+	rng := rand.New(rand.NewPCG(1, 1))
+	extra := []string{"été", "ΣΟΦΟΣ", "straße", "中文", "naïve", "x\xff\xfey", "upon", "whilst", "a", "İstanbul"}
+	for range 2000 {
+		var line []byte
+		line = append(line, []string{"Hamilton", "Madison"}[rng.IntN(2)]...)
+		line = append(line, '\t')
+		for range rng.IntN(40) {
+			if rng.IntN(8) == 0 {
+				line = append(line, extra[rng.IntN(len(extra))]...)
+			} else {
+				line = fmt.Appendf(line, "word%d", int(1/(rng.Float64()+1e-4)))
+			}
+			line = append(line, " \t,"[rng.IntN(3)])
+		}
+		lines = append(lines, append(line, []string{"\n", "\r\n"}[rng.IntN(2)]...))
+	}
+	return lines
+}
+
+// spread writes lines to n files, packed in some way, and returns a pattern that names them.
+func spread(t testing.TB, lines [][]byte, n int, pack string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range n {
+		var b bytes.Buffer
+		for j := i; j < len(lines); j += n {
+			b.Write(lines[j])
+		}
+		name := filepath.Join(dir, fmt.Sprintf("part%d.tsv%s", i, pack))
+		if err := os.WriteFile(name, packed(t, b.Bytes(), pack), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "*")
+}
+
+func packed(t testing.TB, content []byte, pack string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	switch pack {
+	case ".gz":
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write(content); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	case ".zst":
+		w, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(content); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		return content
+	}
+	return b.Bytes()
+}
+
+func shuffled(lines [][]byte) [][]byte {
+	lines = bytes.SplitAfter(bytes.Join(lines, nil), []byte("\n"))
+	lines = lines[:len(lines)-1]
+	rand.New(rand.NewPCG(7, 7)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return lines
+}
+
+func save(t testing.TB, name, content string) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func parseModel(t testing.TB, name string) solver.Model {
+	t.Helper()
+	m, err := solver.ParseModel(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func contains(t testing.TB, err error, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			t.Errorf("the error is %v, want %q in it", err, w)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one line: %v", err)
+	}
+}
