@@ -150,6 +150,7 @@ func (r *ownReader) emit(name []byte) error {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return r.fail("the count of %q in class %s is %v; it must be a number that is zero or more", name, r.own.Classes[i], v)
 		}
+		r.values[i] = v + 0 // -0 becomes 0
 		r.own.Sums[i] += v
 		r.own.Largest[i] = max(r.own.Largest[i], v)
 	}

@@ -1,0 +1,254 @@
+package transforms
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+func TestPairsArePackedAndUnpacked(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	numbers := []float64{0, 1, 2, 3, 127, 128, 1e6, 1 << 53, 1<<53 + 2, 1e300, 0.5, 1e-300, math.Pi}
+	p := newPairs([]string{"Hamilton", ""})
+	for range 5000 {
+		p.add([2]float64{numbers[rng.IntN(len(numbers))] + float64(rng.IntN(50)), numbers[rng.IntN(len(numbers))]})
+	}
+	got := map[[2]float64]int64{}
+	pieces := 0
+	p.pack(2000, func(b []byte) {
+		pieces++
+		if len(b) > 2000 {
+			t.Errorf("a piece of %d bytes", len(b))
+		}
+		err := unpackPairs(b, func(labels []string, counts [2]float64, size int64) {
+			if !slices.Equal(labels, p.labels) {
+				t.Errorf("labels %q", labels)
+			}
+			got[counts] += size
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < len(b); i++ {
+			// Cut anywhere, it is an error or a shorter list, and never a panic.
+			_ = unpackPairs(b[:i], func([]string, [2]float64, int64) {})
+		}
+	})
+	if !maps.Equal(got, p.sizes) || pieces < 2 {
+		t.Errorf("%d pairs in %d pieces, want %d", len(got), pieces, len(p.sizes))
+	}
+	newPairs([]string{"a"}).pack(100, func([]byte) { t.Error("a piece without pairs") })
+}
+
+func FuzzUnpackPairs(f *testing.F) {
+	p := newPairs([]string{"a", "b"})
+	p.add([2]float64{3, 0.5})
+	p.pack(1000, func(b []byte) { f.Add(b) })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		q := &pairs{sizes: map[[2]float64]int64{}}
+		err := unpackPairs(b, func(labels []string, counts [2]float64, size int64) {
+			q.labels = labels
+			q.sizes[counts] = size & math.MaxInt64
+		})
+		for counts := range q.sizes {
+			if counts != counts { // no count is NaN, which would not be equal to itself
+				return
+			}
+		}
+		if err != nil || len(q.sizes) == 0 {
+			return
+		}
+		again := map[[2]float64]int64{}
+		q.pack(1<<20, func(b []byte) {
+			if err := unpackPairs(b, func(_ []string, counts [2]float64, size int64) { again[counts] = size }); err != nil {
+				t.Error(err)
+			}
+		})
+		if !maps.Equal(again, q.sizes) {
+			t.Errorf("%v became %v", q.sizes, again)
+		}
+	})
+}
+
+func randomTotals(rng *rand.Rand, file corpusio.File, start, end int64) Totals {
+	t := Totals{
+		Classes: map[string]ClassTotal{fmt.Sprint(rng.IntN(3)): {1 + rng.Int64N(9), float64(rng.IntN(99)), float64(rng.IntN(50))}},
+		Drops:   modelio.Drops{Lines: map[corpusio.Reason]int64{corpusio.NoTab: rng.Int64N(3)}, BlankLines: rng.Int64N(4), Replaced: 1},
+		Spans:   []corpusio.Span{{File: file, Start: start, End: end, CRC: rng.Uint32()}},
+	}
+	for range rng.IntN(4) {
+		t.Examples = append(t.Examples, corpusio.Rejection{File: file.Name, Offset: start + rng.Int64N(end-start), Reason: corpusio.NoTab})
+	}
+	return t
+}
+
+// Totals are added by goroutines, bundles and the audit, in whatever order they come.
+func TestTotalsAddUpInAnyOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 100 {
+		var list []Totals
+		for f := range 3 {
+			file := corpusio.File{Info: fileio.Info{Name: fmt.Sprint("file", f), Size: 1000}}
+			for start := int64(0); start < 1000; start += 100 {
+				list = append(list, randomTotals(rng, file, start, start+100))
+			}
+		}
+		sum := func() Totals {
+			var total Totals
+			for len(list) > 0 { // in groups that are normalised on their own
+				n := 1 + rng.IntN(len(list))
+				var part Totals
+				for _, t := range list[:n] {
+					part.add(t)
+				}
+				part.normalise()
+				for _, piece := range part.split() {
+					total.add(piece)
+				}
+				list = list[n:]
+			}
+			total.normalise()
+			return total
+		}
+		all := slices.Clone(list)
+		want := sum()
+		list = slices.Clone(all)
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		if got := sum(); !reflect.DeepEqual(got, want) {
+			t.Fatalf("added in another order:\n%+v\n%+v", got, want)
+		}
+		if len(want.Spans) != 3 || len(want.Examples) > maxExamples {
+			t.Fatalf("%d spans, %d examples", len(want.Spans), len(want.Examples))
+		}
+	}
+}
+
+func TestTotalsWithManyClassesAreSplit(t *testing.T) {
+	whole := Totals{Classes: map[string]ClassTotal{}, Drops: modelio.Drops{BlankLines: 7}}
+	for i := range 25_000 {
+		whole.Classes[fmt.Sprint("label", i)] = ClassTotal{Documents: int64(i)}
+	}
+	var again Totals
+	for _, piece := range whole.split() {
+		b, err := encode(piece)
+		if err != nil || len(b) > MaxElement {
+			t.Errorf("a piece of %d bytes, %v", len(b), err)
+		}
+		again.add(piece)
+	}
+	if !maps.Equal(again.Classes, whole.Classes) || again.Drops.BlankLines != 7 {
+		t.Error("the pieces are not the whole")
+	}
+}
+
+func TestRecordsKeepNumbersThatAreNotFinite(t *testing.T) {
+	want := []modelio.FeatureRow{{Weight: math.Inf(1)}, {Weight: math.Inf(-1)}}
+	b, err := encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decode[[]modelio.FeatureRow](b); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := decode[Part](b); err == nil {
+		t.Error("a record of another type is decoded")
+	}
+	if _, err := decode[Part](b[:len(b)/2]); err == nil {
+		t.Error("half a record is decoded")
+	}
+}
+
+func TestAuditNoticesMissingParts(t *testing.T) {
+	part := func(name, sum string) Part { return Part{FileSum: countio.FileSum{Name: name, SHA256: sum}} }
+	for what, c := range map[string]struct {
+		parts []Part
+		want  string
+	}{
+		"all":        {[]Part{part("b", "2"), part("a", "1")}, ""},
+		"twice":      {[]Part{part("a", "1"), part("b", "2"), part("a", "1")}, ""},
+		"missing":    {[]Part{part("a", "1")}, "b: was never written"},
+		"different":  {[]Part{part("a", "1"), part("b", "2"), part("a", "3")}, "a: two attempts wrote different bytes"},
+		"unexpected": {[]Part{part("a", "1"), part("b", "2"), part("c", "3")}, "there are 3 parts"},
+	} {
+		_, err := expected(c.parts, []string{"a", "b"})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
+		}
+	}
+}
+
+func TestAuditNoticesUnreadBytes(t *testing.T) {
+	file := corpusio.File{Info: fileio.Info{Name: "in.tsv", Size: 300}}
+	span := func(start, end int64) corpusio.Span { return corpusio.Span{File: file, Start: start, End: end} }
+	for what, c := range map[string]struct {
+		spans []corpusio.Span
+		files int
+		want  string
+	}{
+		"whole": {[]corpusio.Span{span(100, 200), span(0, 100), span(200, 300)}, 1, ""},
+		"hole":  {[]corpusio.Span{span(0, 100), span(200, 300)}, 1, "was not read once"},
+		"twice": {[]corpusio.Span{span(0, 100), span(100, 300), span(0, 100)}, 1, "was not read once"},
+		"end":   {[]corpusio.Span{span(0, 299)}, 1, "was not read once"},
+		"none":  {nil, 1, "0 files were read, 1 were expected"},
+	} {
+		total := Totals{Spans: c.spans}
+		total.normalise()
+		err := checkSpans(total.Spans, c.files)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
+		}
+	}
+}
+
+func TestParseK(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "9": 9, "250": 200, "5%": 10, "1%": 2, "0.1%": 1, "100%": 200, "0.7%": 1, "0.8%": 2} {
+		k, err := ParseK(text)
+		if err != nil || k.of(200) != want {
+			t.Errorf("%s of 200 is %d, %v; want %d", text, k.of(200), err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "1.5", "0%", "101%", "-5%", "NaN%", "x", "%", "9 ", "1e3", "99999999999999999999"} {
+		if k, err := ParseK(text); err == nil {
+			t.Errorf("%q is taken for %+v", text, k)
+		}
+	}
+}
+
+func TestParseBudget(t *testing.T) {
+	for text, exceeded := range map[string][2]bool{"1%": {false, true}, "10": {false, true}, "0": {true, true}, "0%": {true, true}, "100%": {false, false}} {
+		b, err := ParseBudget(text)
+		if err != nil || b.exceeded(10, 1000) != exceeded[0] || b.exceeded(11, 1000) != exceeded[1] || b.exceeded(0, 1000) {
+			t.Errorf("%s: %+v, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"", "-1", "-1%", "101%", "x", "%", "NaN%", "1.5"} {
+		if b, err := ParseBudget(text); err == nil {
+			t.Errorf("%q is taken for %+v", text, b)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	for m, want := range map[int64]string{1: "[1]", 2: "[1 2]", 7: "[1 2 3 5 7]", 74: "[1 2 3 5 10 20 50 74]", 100: "[1 2 3 5 10 20 50 100]"} {
+		requested := map[int64]string{}
+		if m >= 3 {
+			requested[3] = "3"
+		}
+		if got := fmt.Sprint(pathOf(m, requested)); got != want {
+			t.Errorf("m = %d: %s, want %s", m, got, want)
+		}
+	}
+	if ks := pathOf(math.MaxInt64, nil); ks[len(ks)-1] != math.MaxInt64 || !slices.IsSorted(ks) {
+		t.Errorf("%v", ks)
+	}
+}
