@@ -122,7 +122,7 @@ func (j job) cancel(ctx context.Context) error {
 	return errors.Join(errors.New("the job was cancelled"), err)
 }
 
-// watch calls report with the counters four times a second, until stop is called.
+// watch calls report with the counters at once and then four times a second, until stop is called.
 func (j job) watch(ctx context.Context, report func(Progress)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -131,13 +131,13 @@ func (j job) watch(ctx context.Context, report func(Progress)) (stop func()) {
 		ticker := time.NewTicker(250 * time.Millisecond)
 		defer ticker.Stop()
 		for {
+			if p, err := j.progress(ctx); err == nil {
+				report(p)
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				if p, err := j.progress(ctx); err == nil {
-					report(p)
-				}
 			}
 		}
 	}()

@@ -71,7 +71,7 @@ func verifyAll(ctx context.Context, w io.Writer, dirs []string) error {
 func printAll(w io.Writer, p modelio.Published) {
 	printRun(w, p)
 	if len(p.Path) > 0 {
-		fmt.Fprint(w, "\nWhat other numbers of words would gain:\n\n")
+		fmt.Fprintf(w, "\nWhat other numbers of %ss would gain:\n\n", noun(p.Manifest))
 		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
 		for _, row := range p.Path {
 			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), decimals(row.Gap), row.Certificate})
@@ -109,7 +109,7 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 		for _, mb := range b.Models {
 			if ma.Problem == mb.Problem && ma.K == mb.K {
 				fmt.Fprintln(w)
-				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb))
+				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), noun(b.Manifest))
 				compared++
 			}
 		}
@@ -119,13 +119,13 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 	}
 }
 
-func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow) {
+func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow, noun string) {
 	inB := map[string]modelio.FeatureRow{}
 	for _, f := range b {
 		inB[f.Feature] = f
 	}
 	var out, in []string
-	moved := [][]string{{"word", "weight", "was"}}
+	moved := [][]string{{noun, "weight", "was"}}
 	common := 0
 	for _, f := range a {
 		other, ok := inB[f.Feature]
@@ -145,7 +145,7 @@ func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.F
 		}
 	}
 	fmt.Fprintf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", ma.Problem, humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
-		plural(int64(common), "word")+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
+		plural(int64(common), noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
 	printWords(w, "gone", out)
 	printWords(w, "new", in)
 	if len(moved) > 1 {

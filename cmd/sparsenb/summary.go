@@ -35,9 +35,17 @@ func printRun(w io.Writer, p modelio.Published) {
 	fmt.Fprintln(w, corpus(p.Manifest))
 	for _, m := range p.Models {
 		fmt.Fprintln(w)
-		printModel(w, m, p.Of(m))
+		printModel(w, m, p.Of(m), noun(p.Manifest))
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
+}
+
+// noun is what the features are.
+func noun(m modelio.Manifest) string {
+	if m.Counts != nil && m.Counts.Size > 0 { // a table of the user's own
+		return "feature"
+	}
+	return "word"
 }
 
 // corpus says what was counted.
@@ -52,9 +60,9 @@ func corpus(m modelio.Manifest) string {
 		if c.Documents != nil {
 			text += plural(*c.Documents, "document") + ", "
 		}
-		classes = append(classes, text+number(c.Tokens)+" words)")
+		classes = append(classes, text+number(c.Tokens)+" "+noun(m)+"s)")
 	}
-	return fmt.Sprintf("%s; %s different words", strings.Join(classes, ", "), humanize.Comma(m.Features))
+	return fmt.Sprintf("%s; %s", strings.Join(classes, ", "), plural(m.Features, "different "+noun(m)))
 }
 
 const (
@@ -79,9 +87,9 @@ func contents(m modelio.Manifest) string {
 }
 
 // printModel prints the features of a model as a table, and the certificate in words.
-func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow) {
-	fmt.Fprintf(w, "%s of %s words tell %s from %s:\n\n", humanize.Comma(m.K), humanize.Comma(m.M), m.Positive, m.Negative)
-	table := [][]string{{"rank", "word", "weight", "says", "in " + m.Positive, "in " + m.Negative, "gain"}}
+func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string) {
+	fmt.Fprintf(w, "%s of %s tell %s from %s:\n\n", humanize.Comma(m.K), plural(m.M, noun), m.Positive, m.Negative)
+	table := [][]string{{"rank", noun, "weight", "says", "in " + m.Positive, "in " + m.Negative, "gain"}}
 	for _, f := range features[:min(len(features), maxRowsShown)] {
 		says := m.Positive
 		if f.Weight < 0 {
@@ -98,30 +106,33 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow) 
 	if more := len(features) - maxRowsShown; more > 0 {
 		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(int64(more)), modelio.FeaturesFile)
 	}
-	fmt.Fprintf(w, "\n%s\n", certificateInWords(m))
+	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, noun))
 }
 
 // certificateInWords says what is proven of a model.
-func certificateInWords(m modelio.ModelRow) string {
+func certificateInWords(m modelio.ModelRow, noun string) string {
 	gain, bound := decimals(m.Gain), decimals(m.UpperBoundGain)
-	words := plural(m.K, "word")
+	support := plural(m.K, noun)
 	if m.K > 1 {
-		words = "any " + words
+		support = "any " + support
 	}
 	switch {
 	case m.K == m.M:
-		return fmt.Sprintf("gain %s: all words are in", gain)
+		return fmt.Sprintf("gain %s: all %ss are in", gain, noun)
 	case m.Certificate == "optimal" && m.Gap == 0:
-		return fmt.Sprintf("gain %s, proven the best of %s (the relaxation bound is attained)", gain, words)
+		return fmt.Sprintf("gain %s, proven the best of %s (the relaxation bound is attained)", gain, support)
 	case m.Certificate == "optimal":
-		return fmt.Sprintf("gain %s, proven the best of %s (relaxation bound %s)", gain, words, bound)
+		return fmt.Sprintf("gain %s, proven the best of %s (relaxation bound %s)", gain, support, bound)
 	}
-	return fmt.Sprintf("gain %s; no %s gain more than %s, so %.2g %% at most is missing", gain, plural(m.K, "word"), bound, 100*m.Gap/m.UpperBoundGain)
+	return fmt.Sprintf("gain %s; no %s gain more than %s, so %.2g %% at most is missing", gain, plural(m.K, noun), bound, 100*m.Gap/m.UpperBoundGain)
 }
 
 // decimals shows a gain with two digits after the point, and more where it is small.
 func decimals(x float64) string {
-	if x != 0 && math.Abs(x) < 1 {
+	if x == 0 {
+		return "0"
+	}
+	if math.Abs(x) < 1 {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 2, 64)

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/sparsenb/sparsenb/pipeline"
+)
+
+func TestProgress(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	at := func(seconds int, p pipeline.Progress, r *reporter) {
+		now = time.Date(2026, 11, 21, 9, 0, seconds, 0, time.UTC)
+		r.update(p)
+	}
+	half := pipeline.Progress{Bytes: 50e6, Documents: 12_345, Features: 67_890}
+	all := pipeline.Progress{Bytes: 100e6, Documents: 24_690, Features: 70_000}
+
+	var b bytes.Buffer
+	r := startReporter(&b, 100e6, false, clock)
+	at(1, half, r)  // too early for a line
+	at(29, half, r) // still
+	at(31, half, r)
+	at(40, half, r)
+	at(62, all, r)
+	r.finish()
+	want := "sparsenb: 2026-11-21T09:00:31Z read 50 MB of 100 MB (50 %), 1.6 MB/s, 12,345 documents, about 67,890 different words, 31s left\n" +
+		"sparsenb: 2026-11-21T09:01:02Z read 100 MB, 24,690 documents, about 70,000 different words; merging and solving\n"
+	if b.String() != want {
+		t.Errorf("logged\n%swant\n%s", b.String(), want)
+	}
+
+	b.Reset()
+	now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	r = startReporter(&b, 100e6, true, clock)
+	at(0, pipeline.Progress{}, r)
+	at(10, half, r)
+	r.finish()
+	want = "\r\x1b[Kread 0 B of 100 MB (0 %), 0 B/s, 0 documents, about 0 different words, ? left" +
+		"\r\x1b[Kread 50 MB of 100 MB (50 %), 5.0 MB/s, 12,345 documents, about 67,890 different words, 10s left" +
+		"\r\x1b[K"
+	if b.String() != want {
+		t.Errorf("drew\n%q\nwant\n%q", b.String(), want)
+	}
+
+	b.Reset()
+	r = startReporter(&b, 0, true, clock)
+	at(11, pipeline.Progress{}, r)
+	if b.String() != "\r\x1b[Ksolving" {
+		t.Errorf("without documents: %q", b.String())
+	}
+}
