@@ -1,0 +1,201 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/internal/outside"
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+// column is what a reader found in a column: its kinds of values, and what is the same in every good reader.
+type column struct {
+	Kinds []string
+	Sum   number64
+	Ends  []string
+}
+
+// number64 is a number that JSON has as text, because it may be infinite.
+type number64 float64
+
+func (n *number64) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	*n = number64(f)
+	return err
+}
+
+// add notes a value, as testdata/readers/read.py does.
+func (c *column) add(kind string, number float64, text string) {
+	if !slices.Contains(c.Kinds, kind) {
+		c.Kinds = append(c.Kinds, kind)
+	}
+	c.Sum += number64(number)
+	if len(c.Ends) == 0 {
+		c.Ends = []string{text, text}
+	}
+	c.Ends[1] = text
+}
+
+// Other people's readers see in every file what was written.
+func TestReaders(t *testing.T) {
+	python := outside.Python(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	d := documents(t, federalist)
+	d.Shards = 3
+	if err := runTrain(t, dir, d, choose(t, "Hamilton", "1", "10", "1%")); err != nil {
+		t.Fatal(err)
+	}
+	checkReaders(t, python, dir)
+
+	// Counts without documents have nulls in the model, and without smoothing some weights are infinite.
+	table := save(t, "counts.csv", "feature,Hamilton,Madison\n\"quoted, \"\"word\"\"\",374,0\nété,1,12\nthe,10289.5,4066\n")
+	sel := choose(t, "Hamilton", "3")
+	sel.Smoothing = 0
+	dir = filepath.Join(t.TempDir(), "out")
+	if err := runSelect(t, dir, table, nil, sel); err != nil {
+		t.Fatal(err)
+	}
+	checkReaders(t, python, dir)
+}
+
+func checkReaders(t *testing.T, python, dir string) {
+	t.Helper()
+	cmd := exec.Command(python, "../testdata/readers/read.py", dir)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)
+	}
+	var found map[string]map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range read(t, dir).Manifest.Files {
+		want := expectedColumns(t, dir, f.Name)
+		for _, reader := range []string{"pandas", "duckdb", "polars"} {
+			got, ok := found[f.Name][reader]
+			if !ok {
+				t.Errorf("%s did not read %s", reader, f.Name)
+				continue
+			}
+			var rows int64
+			if err := json.Unmarshal(got["rows"], &rows); err != nil || rows != f.Rows {
+				t.Errorf("%s, %s: %d rows, %v; want %d", f.Name, reader, rows, err, f.Rows)
+			}
+			for name, w := range want {
+				var c column
+				if err := json.Unmarshal(got[name], &c); err != nil {
+					t.Errorf("%s, %s, column %s: %v", f.Name, reader, name, err)
+					continue
+				}
+				sameSum := c.Sum == w.Sum || math.Abs(float64(c.Sum-w.Sum)) <= 1e-9*math.Abs(float64(w.Sum))
+				if !slices.Equal(c.Kinds, w.Kinds) || !sameSum || len(c.Ends) > 0 && !slices.Equal(c.Ends, w.Ends) {
+					t.Errorf("%s, %s, column %s: %+v, want %+v", f.Name, reader, name, c, *w)
+				}
+			}
+		}
+	}
+}
+
+// expectedColumns reads a file with our own types.
+func expectedColumns(t *testing.T, dir, file string) map[string]*column {
+	t.Helper()
+	want := map[string]*column{}
+	see := func(name string, value any) {
+		c := want[name]
+		if c == nil {
+			c = &column{}
+			want[name] = c
+		}
+		switch v := value.(type) {
+		case string:
+			c.add("str", 0, v)
+		case int64:
+			if name == "feature_id" { // a sum of them says nothing
+				c.add("int", 0, strconv.FormatInt(v, 10))
+			} else {
+				c.add("int", float64(v), "")
+			}
+		case *int64:
+			if v != nil {
+				c.add("int", float64(*v), "")
+			}
+		case float64:
+			c.add("float", v, "")
+		default:
+			panic(fmt.Sprintf("%T", v))
+		}
+	}
+	name := filepath.Join(dir, file)
+	var err error
+	switch file {
+	case modelio.FeaturesFile:
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.FeatureRow) error {
+			see("problem", r.Problem)
+			see("k", r.K)
+			see("rank", r.Rank)
+			see("feature", r.Feature)
+			see("feature_id", r.FeatureID)
+			see("count_positive", r.CountPositive)
+			see("count_negative", r.CountNegative)
+			see("score", r.Score)
+			see("theta_positive", r.ThetaPositive)
+			see("theta_negative", r.ThetaNegative)
+			see("weight", r.Weight)
+			return nil
+		})
+	case modelio.ModelFile:
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.ModelRow) error {
+			see("problem", r.Problem)
+			see("positive", r.Positive)
+			see("negative", r.Negative)
+			see("model", r.Model)
+			see("k_requested", r.KRequested)
+			see("k", r.K)
+			see("m", r.M)
+			see("docs_positive", r.DocsPositive)
+			see("docs_negative", r.DocsNegative)
+			see("smoothing", r.Smoothing)
+			see("intercept", r.Intercept)
+			see("base", r.Base)
+			see("upper_bound_gain", r.UpperBoundGain)
+			see("gain", r.Gain)
+			see("gap", r.Gap)
+			see("certificate", r.Certificate)
+			see("alpha", r.Alpha)
+			see("evaluations", r.Evaluations)
+			return nil
+		})
+	case modelio.PathFile:
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.PathRow) error {
+			see("problem", r.Problem)
+			see("k", r.K)
+			see("upper_bound_gain", r.UpperBoundGain)
+			see("gain", r.Gain)
+			see("gap", r.Gap)
+			see("certificate", r.Certificate)
+			see("alpha", r.Alpha)
+			return nil
+		})
+	default:
+		err = countio.ReadTable(t.Context(), name, func(r *countio.Row) error {
+			see("feature", r.Feature)
+			see("feature_id", r.FeatureID)
+			see("class", r.Class)
+			see("count", r.Count)
+			see("documents", r.Documents)
+			return nil
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
