@@ -35,11 +35,14 @@ func WriterOptions() []parquet.WriterOption {
 	return []parquet.WriterOption{
 		parquet.CreatedBy("sparsenb", "format", FormatVersion),
 		parquet.KeyValueMetadata("sparsenb.format_version", FormatVersion),
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}),
+		parquet.Compression(codec),
 		parquet.DataPageVersion(1), // which every reader knows
 		parquet.MaxRowsPerRowGroup(rowsPerGroup),
 	}
 }
+
+// codec keeps its encoders from one file to the next; each takes half a megabyte to begin.
+var codec = &zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}
 
 // rowsPerGroup keeps a row group of counts, the widest of the tables, below 16 MB in memory.
 const rowsPerGroup = 1 << 18

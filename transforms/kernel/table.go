@@ -30,9 +30,10 @@ type entry struct {
 }
 
 const (
-	minTableBits = 6
-	behind       = 64      // slots behind the table
-	maxNames     = 1 << 31 // bytes of names, well below the range of entry.name
+	minTableBits   = 6
+	largeTableBits = 16
+	behind         = 64      // slots behind the table
+	maxNames       = 1 << 31 // bytes of names, well below the range of entry.name
 )
 
 // MaxName is the length in bytes of the longest word that is counted. Longer ones are no words of a language; they are
@@ -47,6 +48,7 @@ func newTable() *table {
 
 func (t *table) allocate(bits int) {
 	t.entries = make([]entry, 1<<bits+behind)
+	adviseHugePages(t.entries)
 	t.shift = 64 - bits
 }
 
@@ -79,10 +81,15 @@ func (t *table) insert(key uint64, check uint32, name []byte) *entry {
 	return e
 }
 
-// grow doubles the table until every entry has a slot.
+// grow enlarges the table until every entry has a slot: a small one to four times its size, so that few entries move
+// more than once.
 func (t *table) grow() {
 	old := t.entries
-	for bits := 64 - t.shift + 1; ; bits++ {
+	bits := 64 - t.shift + 1
+	if bits < largeTableBits {
+		bits++
+	}
+	for ; ; bits++ {
 		t.allocate(bits)
 		if t.refill(old) {
 			return
