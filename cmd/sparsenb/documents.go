@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -131,15 +130,4 @@ func readStopWords(ctx context.Context, name string) (words []string, err error)
 			strings.Join(useless[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
 	}
 	return words, nil
-}
-
-// absolute makes paths of the local disk good for other processes too, whose working folder is another.
-func absolute(name string) string {
-	if strings.Contains(name, "://") {
-		return name
-	}
-	if abs, err := filepath.Abs(name); err == nil {
-		return abs
-	}
-	return name
 }

@@ -89,7 +89,11 @@ func contents(m modelio.Manifest) string {
 // printModel prints the features of a model as a table, and the certificate in words.
 func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string) {
 	fmt.Fprintf(w, "%s of %s tell %s from %s:\n\n", humanize.Comma(m.K), plural(m.M, noun), m.Positive, m.Negative)
-	table := [][]string{{"rank", noun, "weight", "says", "in " + m.Positive, "in " + m.Negative, "gain"}}
+	in := "in "
+	if m.Model == "bernoulli" {
+		in = "documents of "
+	}
+	table := [][]string{{"rank", noun, "weight", "says", in + m.Positive, in + m.Negative, "gain"}}
 	for _, f := range features[:min(len(features), maxRowsShown)] {
 		says := m.Positive
 		if f.Weight < 0 {

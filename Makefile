@@ -1,0 +1,69 @@
+# The targets that a user needs: build, test, bench. "make test" is what CI runs.
+
+GO ?= go
+PYTHON ?= python3
+# Where a Python with the readers of Parquet is built, once for each list of packages.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sparsenb
+VENV = $(CACHE)/venv-$(shell cksum < testdata/requirements.txt | cut -d' ' -f1)
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
+FUZZTIME ?= 10s
+
+.PHONY: build
+build: ## the command, in bin/
+	$(GO) build -o bin/sparsenb ./cmd/sparsenb
+
+.PHONY: test
+test: format vet staticcheck unit fuzz ## all the tests; installs what they need beside Go and Python
+
+.PHONY: format
+format:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt these: $$unformatted"; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+
+.PHONY: staticcheck
+staticcheck:
+	$(GO) run $(STATICCHECK) ./...
+
+# The race detector is on. SPARSENB_REQUIRE makes a test that cannot find its Python fail, where it would skip.
+.PHONY: unit
+unit: $(VENV)/ready
+	SPARSENB_PYTHON=$(VENV)/bin/python SPARSENB_REQUIRE=python,$(SPARSENB_REQUIRE) $(GO) test -race -timeout 30m ./...
+
+$(VENV)/ready: testdata/requirements.txt
+	@command -v $(PYTHON) >/dev/null || { echo "make test needs Python 3 with venv, to read the Parquet files as others do; PYTHON names one"; exit 1; }
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement testdata/requirements.txt
+	touch $@
+
+# A short run of every fuzz test, from its seeds.
+.PHONY: fuzz
+fuzz:
+	@set -e; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for name in $$(grep -h '^func Fuzz' $$package/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9]*\).*/\1/'); do \
+			echo "fuzz $$package $$name"; \
+			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package >$(CACHE)/fuzz.log 2>&1 || { cat $(CACHE)/fuzz.log; exit 1; }; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## documents to counts, beside a bare loop; and the Go benchmarks
+	$(GO) run ./bench/counting
+	$(GO) test -run '^$$' -bench . ./feature ./transforms/... ./io/corpusio ./solver
+
+.PHONY: audit
+audit: ## known vulnerabilities and licences; needs the outside world
+	$(GO) run $(GOVULNCHECK) ./...
+	$(GO) run github.com/google/go-licenses@v1.6.0 report ./cmd/sparsenb
+
+.PHONY: update
+update: ## rewrites golden outputs after a change that is meant
+	SPARSENB_UPDATE=1 $(GO) test ./cmd/sparsenb -run TestReadme
+
+.PHONY: help
+help:
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
