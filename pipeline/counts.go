@@ -49,16 +49,16 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 
 // runCounts are the counts of a published run.
 func runCounts(ctx context.Context, dir string) (c Counts, err error) {
-	m, err := modelio.ReadManifest(ctx, dir)
-	if err != nil {
-		return c, err
-	}
 	state, err := modelio.ReadState(ctx, dir)
 	if err != nil {
 		return c, err
 	}
 	if state.Success == nil {
-		return c, fmt.Errorf("%s: the run is not complete: there is no %s", dir, modelio.SuccessFile)
+		return c, fmt.Errorf("%s: no run was published here: there is no %s", dir, modelio.SuccessFile)
+	}
+	m, err := modelio.ReadManifest(ctx, dir)
+	if err != nil {
+		return c, err
 	}
 	for _, f := range m.Files {
 		if strings.HasPrefix(f.Name, "counts/") {

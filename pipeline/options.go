@@ -69,10 +69,14 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 	}
 	if counts != nil {
 		from = counts.From
+		var documents []string
 		for _, c := range counts.Classes {
-			if c.Documents != nil {
-				options["class_documents."+c.Label] = strconv.FormatInt(*c.Documents, 10)
+			if counts.Source.Own != "" && c.Documents != nil {
+				documents = append(documents, fmt.Sprintf("%s=%d", c.Label, *c.Documents))
 			}
+		}
+		if len(documents) > 0 {
+			options["class_documents"] = strings.Join(documents, ",")
 		}
 	}
 	if selection != nil {

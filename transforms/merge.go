@@ -11,6 +11,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/histogram"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
@@ -30,7 +31,7 @@ type MergeParams struct {
 // MergeCounts adds up the blocks of each shard and writes them as counts/part-NNNNN-of-NNNNN.parquet.
 // It takes a PCollection<KV<int, []byte>> of count blocks and returns a PCollection<[]byte> of Parts and a
 // PCollection<[]byte> of pieces of the histogram.
-func MergeCounts(s beam.Scope, blocks beam.PCollection, p MergeParams) (parts, histogram beam.PCollection) {
+func MergeCounts(s beam.Scope, blocks beam.PCollection, p MergeParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.MergeCounts")
 	return beam.ParDo2(s, &mergeFn{p}, beam.GroupByKey(s, blocks))
 }
@@ -62,7 +63,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
-	part, histogram, err := f.write(ctx, shard, labels, sources)
+	part, hist, err := f.write(ctx, shard, labels, sources)
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
@@ -71,12 +72,12 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 		return err
 	}
 	emitPart(record)
-	histogram.pack(MaxElement, emitPairs)
+	hist.Pack(MaxElement, emitPairs)
 	return nil
 }
 
 // write writes the part of one shard.
-func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources []block.Source) (Part, *pairs, error) {
+func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources []block.Source) (Part, *histogram.Histogram, error) {
 	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards)
 	if err != nil {
 		return Part{}, nil, err
@@ -84,7 +85,7 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 	defer w.Abort()
 	part := Part{Classes: map[string]ClassTotal{}}
 	sums := make([]ClassTotal, len(labels))
-	histogram := newPairs(labels)
+	hist := histogram.New(labels)
 	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
 		part.Features++
 		name := string(feat.Name)
@@ -100,7 +101,7 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 				return err
 			}
 		}
-		histogram.add(counts)
+		hist.Add(counts)
 		return nil
 	})
 	if err != nil {
@@ -110,5 +111,5 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 		part.Classes[label] = sums[i]
 	}
 	part.FileSum, err = w.Commit()
-	return part, histogram, err
+	return part, hist, err
 }

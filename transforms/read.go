@@ -9,6 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
 func init() {
@@ -26,7 +27,7 @@ type ReadParams struct {
 // ReadCounts reads counts that are there already. Like Begin it claims the output, and like MergeCounts it returns a
 // PCollection<[]byte> of Parts and one of pieces of the histogram. files are the parts of the run; a table of the
 // user's own has a name only.
-func ReadCounts(s beam.Scope, files []countio.FileSum, p ReadParams) (parts, histogram beam.PCollection) {
+func ReadCounts(s beam.Scope, files []countio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.ReadCounts")
 	return beam.ParDo2(s, &readFn{p}, beam.Reshuffle(s, createSingles(s, files)))
 }
@@ -70,7 +71,7 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		return err
 	}
 	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
-	histogram := newPairs(nil)
+	hist := histogram.New(nil)
 	err = f.Params.Source.Each(ctx, sum.Name, func(feat *countio.Feature) error {
 		part.Features++
 		var counts [2]float64
@@ -79,11 +80,11 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 			c.Tokens += feat.Occurrences[i]
 			c.Postings += feat.Documents[i]
 			part.Classes[label] = c
-			if slot := histogram.slot(label); slot < len(counts) {
+			if slot := hist.Slot(label); slot < len(counts) {
 				counts[slot] = f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i])
 			}
 		}
-		histogram.add(counts)
+		hist.Add(counts)
 		return nil
 	})
 	if err != nil {
@@ -94,6 +95,6 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		return err
 	}
 	emitPart(record)
-	histogram.pack(MaxElement, emitPairs)
+	hist.Pack(MaxElement, emitPairs)
 	return nil
 }

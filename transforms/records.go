@@ -3,11 +3,8 @@ package transforms
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/gob"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
@@ -176,103 +173,6 @@ func each[T any](next func(*[]byte) bool, visit func(T) error) error {
 		if err := visit(record); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// pairs counts features by their counts in two classes: the histogram that the solver needs instead of the features.
-// Of counts for more classes it keeps nothing but the labels.
-type pairs struct {
-	labels []string
-	sizes  map[[2]float64]int64
-}
-
-func newPairs(labels []string) *pairs { return &pairs{labels, map[[2]float64]int64{}} }
-
-// slot returns the place of a label among the labels, where it is put if it is new.
-func (p *pairs) slot(label string) int {
-	i := slices.Index(p.labels, label)
-	if i < 0 {
-		i = len(p.labels)
-		p.labels = append(p.labels, label)
-	}
-	return i
-}
-
-func (p *pairs) add(counts [2]float64) { p.sizes[counts]++ }
-
-// pack emits the histogram in pieces of at most limit bytes.
-func (p *pairs) pack(limit int, emit func([]byte)) {
-	var head []byte
-	head = binary.AppendUvarint(head, uint64(len(p.labels)))
-	for _, label := range p.labels {
-		head = binary.AppendUvarint(head, uint64(len(label)))
-		head = append(head, label...)
-	}
-	b := slices.Clone(head)
-	for counts, size := range p.sizes {
-		b = appendNumber(b, counts[0])
-		b = appendNumber(b, counts[1])
-		b = binary.AppendUvarint(b, uint64(size))
-		if len(b) > limit-64 {
-			emit(b)
-			b = slices.Clone(head)
-		}
-	}
-	if len(b) > len(head) {
-		emit(b)
-	}
-}
-
-// appendNumber writes twice an integer as a varint, or 1 and the bits of another number.
-func appendNumber(b []byte, x float64) []byte {
-	if n := uint64(x); x < 1<<53 && float64(n) == x {
-		return binary.AppendUvarint(b, n<<1)
-	}
-	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(x))
-}
-
-var errCut = errors.New("a histogram of counts is cut short")
-
-// unpackPairs calls visit with every pair of counts, which are those of the labels in their order.
-func unpackPairs(b []byte, visit func(labels []string, counts [2]float64, size int64)) error {
-	uvarint := func() (x uint64, ok bool) {
-		x, n := binary.Uvarint(b)
-		b = b[max(n, 0):]
-		return x, n > 0
-	}
-	number := func() (float64, bool) {
-		x, ok := uvarint()
-		if x&1 == 0 {
-			return float64(x >> 1), ok
-		}
-		if len(b) < 8 {
-			return 0, false
-		}
-		f := math.Float64frombits(binary.LittleEndian.Uint64(b))
-		b = b[8:]
-		return f, ok
-	}
-	n, ok := uvarint()
-	var labels []string
-	for range n {
-		size, more := uvarint()
-		if !more || size > uint64(len(b)) {
-			return errCut
-		}
-		labels = append(labels, string(b[:size]))
-		b = b[size:]
-	}
-	for ok && len(b) > 0 {
-		x, ok1 := number()
-		y, ok2 := number()
-		size, ok3 := uvarint()
-		if ok = ok1 && ok2 && ok3; ok {
-			visit(labels, [2]float64{x, y}, int64(size))
-		}
-	}
-	if !ok {
-		return errCut
 	}
 	return nil
 }

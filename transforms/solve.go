@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
 func init() {
@@ -63,16 +64,16 @@ type SolveParams struct {
 // Solve solves the problem for every k that is asked for, and for those of the path. It takes a PCollection<[]byte> of
 // one Audited and one of the pieces of the histogram, and returns a PCollection<[]byte> of Solved. It needs the memory
 // of the histogram: the pairs of counts that differ.
-func Solve(s beam.Scope, audited, histogram beam.PCollection, p SolveParams) beam.PCollection {
+func Solve(s beam.Scope, audited, pieces beam.PCollection, p SolveParams) beam.PCollection {
 	s = s.Scope("transforms.Solve")
-	return beam.ParDo(s, &solveFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, audited), beam.AddFixedKey(s, histogram)))
+	return beam.ParDo(s, &solveFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, audited), beam.AddFixedKey(s, pieces)))
 }
 
 type solveFn struct {
 	Params SolveParams
 }
 
-func (f *solveFn) ProcessElement(_ int, audits, histogram func(*[]byte) bool, emit func([]byte)) error {
+func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit func([]byte)) error {
 	a, err := only[Audited](audits)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (f *solveFn) ProcessElement(_ int, audits, histogram func(*[]byte) bool, em
 		return emitRecord(emit, Solved{Verdict: a.Verdict})
 	}
 	positive, negative := sides(a.Classes, f.Params.Positive)
-	groups, err := collectGroups(histogram, positive.Label)
+	groups, err := collectGroups(pieces, positive.Label)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func collectGroups(next func(*[]byte) bool, positive string) ([]solver.Group, er
 	var groups []solver.Group
 	var b []byte
 	for next(&b) {
-		err := unpackPairs(b, func(labels []string, counts [2]float64, size int64) {
+		err := histogram.Unpack(b, func(labels []string, counts [2]float64, size int64) {
 			if labels[0] != positive {
 				counts[0], counts[1] = counts[1], counts[0]
 			}

@@ -42,7 +42,10 @@ func filesOf(t *testing.T, dir string) map[string]string {
 
 // Killed at any moment, a run leaves no model or a whole one, and the same command then finishes what it began.
 func TestKilledAtRandomMoments(t *testing.T) {
-	const kills = 100
+	kills := 100
+	if testing.Short() {
+		kills = 5
+	}
 	args := func(dir string) []string {
 		return []string{"--input=" + federalist(), "--output=" + dir, "--k=5,10", "--positive=Hamilton"}
 	}

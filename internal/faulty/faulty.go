@@ -72,7 +72,7 @@ func (s *store) Glob(ctx context.Context, pattern string) ([]fileio.Info, error)
 
 func (s *store) List(ctx context.Context, dir string) ([]fileio.Info, error) {
 	prefix, _, _, path := fault(dir)
-	infos, err := s.local.List(ctx, path)
+	infos, err := s.local.List(ctx, path) // keeps the slashes of folders
 	return renamed(prefix, infos), err
 }
 

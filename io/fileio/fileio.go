@@ -25,7 +25,8 @@ type Store interface {
 	// not there, or is no file, the error says so. A pattern that matches nothing gives an empty list.
 	Glob(ctx context.Context, pattern string) ([]Info, error)
 
-	// List lists all files under a folder, at any depth, sorted by name. A folder that is not there is empty.
+	// List lists what stands directly in a folder, sorted by name; the names of folders end in a slash. A folder
+	// that is not there is empty.
 	List(ctx context.Context, dir string) ([]Info, error)
 
 	// Stat describes one file.
@@ -45,7 +46,7 @@ type Store interface {
 	// Remove deletes a file. It is no error if it is not there.
 	Remove(ctx context.Context, name string) error
 
-	// Sweep deletes what interrupted writers left under a folder.
+	// Sweep deletes what interrupted writers left directly in a folder.
 	Sweep(ctx context.Context, dir string) error
 
 	// CheckWritable reports why files cannot be created in a folder, which may not be there yet. It writes nothing.

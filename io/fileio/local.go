@@ -81,27 +81,31 @@ func (l local) Glob(ctx context.Context, pattern string) ([]Info, error) {
 }
 
 func (local) List(_ context.Context, dir string) ([]Info, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, named(dir, err)
+	}
 	var files []Info
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	for _, e := range entries {
+		name := Join(dir, e.Name())
+		if e.IsDir() {
+			files = append(files, Info{Name: name + "/"})
+			continue
 		}
-		if err != nil || d.IsDir() {
-			return named(name, err)
-		}
-		i, err := d.Info()
+		i, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) { // removed since
-			return nil
+			continue
 		}
 		if err != nil {
-			return named(name, err)
+			return nil, named(name, err)
 		}
-		below, err := filepath.Rel(dir, name)
-		files = append(files, infoOf(Join(dir, below), i))
-		return named(name, err)
-	})
+		files = append(files, infoOf(name, i))
+	}
 	slices.SortFunc(files, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
-	return files, err
+	return files, nil
 }
 
 type localFile struct{ *os.File }
@@ -178,11 +182,11 @@ func (w *localWriter) Commit() error {
 	if err == nil {
 		err = os.Rename(w.file.Name(), w.name)
 	}
-	if err != nil {
-		return named(w.name, err)
+	if err == nil {
+		w.done = true
+		err = syncDir(filepath.Dir(w.name))
 	}
-	w.done = true
-	return nil
+	return named(w.name, err)
 }
 
 func (w *localWriter) Abort() {

@@ -61,22 +61,36 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	if err != nil {
 		return s, err
 	}
-	files, err := store.List(ctx, dir)
+	names, err := list(ctx, store, dir)
 	if err != nil {
 		return s, err
 	}
-	for _, f := range files {
-		hidden := strings.HasPrefix(path.Base(f.Name), ".")
-		if !hidden && !ours(under(dir, f.Name)) {
-			s.Foreign = f.Name
+	for _, name := range names {
+		if !ours(name) && !strings.HasPrefix(path.Base(name), ".") {
+			s.Foreign = fileio.Join(dir, name)
 			break
 		}
 	}
 	return s, nil
 }
 
-// under is the name of a file within a folder.
-func under(dir, name string) string { return strings.TrimPrefix(name, fileio.Join(dir, "")) }
+// list returns the names of what stands in an output folder, and in its folder of counts.
+func list(ctx context.Context, store fileio.Store, dir string) (names []string, err error) {
+	for _, folder := range []string{dir, fileio.Join(dir, countsFolder)} {
+		infos, err := store.List(ctx, folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, info := range infos {
+			if name := strings.TrimPrefix(info.Name, fileio.Join(dir, "")); name != countsFolder+"/" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+const countsFolder = "counts"
 
 // ours knows the files that a run writes.
 func ours(name string) bool {
@@ -208,6 +222,9 @@ func tidy(ctx context.Context, store fileio.Store, dir string) error {
 	if err := store.Remove(ctx, fileio.Join(dir, StartedFile)); err != nil {
 		return err
 	}
+	if err := store.Sweep(ctx, fileio.Join(dir, countsFolder)); err != nil {
+		return err
+	}
 	return store.Sweep(ctx, dir)
 }
 
@@ -229,16 +246,15 @@ func Refuse(ctx context.Context, dir string, v Verdict) error {
 	if err := fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n')); err != nil {
 		return err
 	}
-	files, err := store.List(ctx, dir)
+	names, err := list(ctx, store, dir)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		name := under(dir, f.Name)
+	for _, name := range names {
 		if name == VerdictFile || name == StartedFile || !ours(name) {
 			continue
 		}
-		if err := store.Remove(ctx, f.Name); err != nil {
+		if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,9 @@
 package modelio
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
@@ -19,6 +21,9 @@ type Published struct {
 // Read reads what a run has published, but for its counts.
 func Read(ctx context.Context, dir string) (p Published, err error) {
 	p.Dir = dir
+	if _, found, err := readJSON[Success](ctx, dir, SuccessFile); err != nil || !found {
+		return p, cmp.Or(err, fmt.Errorf("%s: no run was published here: there is no %s", dir, SuccessFile))
+	}
 	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" {
 		return p, err
 	}
