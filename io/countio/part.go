@@ -36,7 +36,8 @@ func WriterOptions() []parquet.WriterOption {
 		parquet.CreatedBy("sparsenb", "format", FormatVersion),
 		parquet.KeyValueMetadata("sparsenb.format_version", FormatVersion),
 		parquet.Compression(codec),
-		parquet.DataPageVersion(1), // which every reader knows
+		parquet.DataPageVersion(1),       // which every reader knows
+		parquet.PageBufferSize(64 << 10), // the default, four times as much, costs each of 64 parts 300 KB of memory
 		parquet.MaxRowsPerRowGroup(rowsPerGroup),
 	}
 }
@@ -79,7 +80,7 @@ func CreateTable[T any](ctx context.Context, dir, name string, options ...parque
 	if err != nil {
 		return nil, err
 	}
-	w := &TableWriter[T]{sum: FileSum{Name: name}, file: f, hash: sha256.New(), buffer: make([]T, 0, 1024)}
+	w := &TableWriter[T]{sum: FileSum{Name: name}, file: f, hash: sha256.New(), buffer: make([]T, 0, 128)}
 	w.table = parquet.NewGenericWriter[T](w.output(), append(WriterOptions(), options...)...)
 	return w, nil
 }
