@@ -6,6 +6,7 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,94 +109,52 @@ func checkReaders(t *testing.T, python, dir string) {
 func expectedColumns(t *testing.T, dir, file string) map[string]*column {
 	t.Helper()
 	want := map[string]*column{}
-	see := func(name string, value any) {
-		c := want[name]
-		if c == nil {
-			c = &column{}
-			want[name] = c
-		}
-		switch v := value.(type) {
-		case string:
-			c.add("str", 0, v)
-		case int64:
-			if name == "feature_id" { // a sum of them says nothing
-				c.add("int", 0, strconv.FormatInt(v, 10))
-			} else {
-				c.add("int", float64(v), "")
-			}
-		case *int64:
-			if v != nil {
-				c.add("int", float64(*v), "")
-			}
-		case float64:
-			c.add("float", v, "")
-		default:
-			panic(fmt.Sprintf("%T", v))
-		}
-	}
 	name := filepath.Join(dir, file)
 	var err error
 	switch file {
 	case modelio.FeaturesFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.FeatureRow) error {
-			see("problem", r.Problem)
-			see("k", r.K)
-			see("rank", r.Rank)
-			see("feature", r.Feature)
-			see("feature_id", r.FeatureID)
-			see("count_positive", r.CountPositive)
-			see("count_negative", r.CountNegative)
-			see("score", r.Score)
-			see("theta_positive", r.ThetaPositive)
-			see("theta_negative", r.ThetaNegative)
-			see("weight", r.Weight)
-			return nil
-		})
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.FeatureRow) error { return see(want, *r) })
 	case modelio.ModelFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.ModelRow) error {
-			see("problem", r.Problem)
-			see("positive", r.Positive)
-			see("negative", r.Negative)
-			see("model", r.Model)
-			see("k_requested", r.KRequested)
-			see("k", r.K)
-			see("m", r.M)
-			see("docs_positive", r.DocsPositive)
-			see("docs_negative", r.DocsNegative)
-			see("smoothing", r.Smoothing)
-			see("intercept", r.Intercept)
-			see("base", r.Base)
-			see("upper_bound_gain", r.UpperBoundGain)
-			see("gain", r.Gain)
-			see("gap", r.Gap)
-			see("certificate", r.Certificate)
-			see("alpha", r.Alpha)
-			see("evaluations", r.Evaluations)
-			return nil
-		})
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.ModelRow) error { return see(want, *r) })
 	case modelio.PathFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.PathRow) error {
-			see("problem", r.Problem)
-			see("k", r.K)
-			see("upper_bound_gain", r.UpperBoundGain)
-			see("gain", r.Gain)
-			see("gap", r.Gap)
-			see("certificate", r.Certificate)
-			see("alpha", r.Alpha)
-			return nil
-		})
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.PathRow) error { return see(want, *r) })
 	default:
-		err = countio.ReadTable(t.Context(), name, func(r *countio.Row) error {
-			see("feature", r.Feature)
-			see("feature_id", r.FeatureID)
-			see("class", r.Class)
-			see("count", r.Count)
-			see("documents", r.Documents)
-			return nil
-		})
+		err = countio.ReadTable(t.Context(), name, func(r *countio.Row) error { return see(want, *r) })
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return want
+}
+
+// see notes the fields of a row under the names of their columns.
+func see(want map[string]*column, row any) error {
+	v := reflect.ValueOf(row)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
+		c := want[name]
+		if c == nil {
+			c = &column{}
+			want[name] = c
+		}
+		switch f := v.Field(i).Interface().(type) {
+		case string:
+			c.add("str", 0, f)
+		case int64:
+			if name == "feature_id" { // a sum of them says nothing
+				c.add("int", 0, strconv.FormatInt(f, 10))
+			} else {
+				c.add("int", float64(f), "")
+			}
+		case *int64:
+			if f != nil {
+				c.add("int", float64(*f), "")
+			}
+		case float64:
+			c.add("float", f, "")
+		default:
+			return fmt.Errorf("column %s is a %T", name, f)
+		}
+	}
+	return nil
 }

@@ -66,12 +66,7 @@ func (f *auditFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, emit f
 	if err != nil {
 		return err
 	}
-	b, err := encode(audited)
-	if err != nil {
-		return err
-	}
-	emit(b)
-	return nil
+	return emitRecord(emit, audited)
 }
 
 func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {

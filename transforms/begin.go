@@ -72,11 +72,9 @@ func (f *beginFn) ProcessElement(ctx context.Context, chunk []byte, emit func([]
 	}
 	for _, file := range files {
 		for _, r := range corpusio.Split(file, f.Params.RangeBytes) {
-			b, err := encode(r)
-			if err != nil {
+			if err := emitRecord(emit, r); err != nil {
 				return err
 			}
-			emit(b)
 		}
 	}
 	return nil

@@ -127,11 +127,9 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	}
 	f.bundle.totals.normalise()
 	for _, t := range f.bundle.totals.split() {
-		b, err := encode(t)
-		if err != nil {
+		if err := emitRecord(emitTotals, t); err != nil {
 			return err
 		}
-		emitTotals(b)
 	}
 	return nil
 }

@@ -67,13 +67,8 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
-	record, err := encode(part)
-	if err != nil {
-		return err
-	}
-	emitPart(record)
 	hist.Pack(MaxElement, emitPairs)
-	return nil
+	return emitRecord(emitPart, part)
 }
 
 // write writes the part of one shard.

@@ -90,11 +90,6 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 	if err != nil {
 		return err
 	}
-	record, err := encode(part)
-	if err != nil {
-		return err
-	}
-	emitPart(record)
 	hist.Pack(MaxElement, emitPairs)
-	return nil
+	return emitRecord(emitPart, part)
 }

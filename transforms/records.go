@@ -176,3 +176,21 @@ func each[T any](next func(*[]byte) bool, visit func(T) error) error {
 	}
 	return nil
 }
+
+// only returns the one record of an iterator.
+func only[T any](next func(*[]byte) bool) (record T, err error) {
+	n := 0
+	err = each(next, func(r T) error { record = r; n++; return nil })
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d records of %T where one was expected", n, record)
+	}
+	return record, err
+}
+
+func emitRecord(emit func([]byte), record any) error {
+	b, err := encode(record)
+	if err == nil {
+		emit(b)
+	}
+	return err
+}

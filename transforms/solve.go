@@ -96,24 +96,6 @@ func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit 
 	return f.solve(problem, a.Features, positive, negative, emit)
 }
 
-// only returns the one record of an iterator.
-func only[T any](next func(*[]byte) bool) (record T, err error) {
-	n := 0
-	err = each(next, func(r T) error { record = r; n++; return nil })
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%d records of %T where one was expected", n, record)
-	}
-	return record, err
-}
-
-func emitRecord(emit func([]byte), record any) error {
-	b, err := encode(record)
-	if err == nil {
-		emit(b)
-	}
-	return err
-}
-
 // sides returns the two classes, the positive one first. Audit has seen to it that there are two.
 func sides(classes []modelio.Class, positive string) (p, n modelio.Class) {
 	if classes[0].Label == positive {
