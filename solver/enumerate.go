@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -52,24 +53,10 @@ type item struct {
 	cost      float64
 	sign      int64 // +1: features are put in, -1: they are taken out
 	available int64
-	// inLater and outLater are how many features the later items can put in and take out.
-	inLater, outLater int64
-}
-
-// least and most bound how many features of the group may change sides at a given balance, so that later items can
-// still bring the balance to zero.
-func (it item) least(balance int64) int64 {
-	if it.sign > 0 {
-		return max(1, -balance-it.inLater)
-	}
-	return max(1, balance-it.outLater)
-}
-
-func (it item) most(balance int64) int64 {
-	if it.sign > 0 {
-		return min(it.available, it.outLater-balance)
-	}
-	return min(it.available, it.inLater+balance)
+	// in and out are how many features this item and those after it can put in and take out, and nextIn and nextOut
+	// where the first of them stands that can.
+	in, out         int64
+	nextIn, nextOut int
 }
 
 type deviation struct {
@@ -91,13 +78,15 @@ func (e *enumeration) collect() {
 		}
 	}
 	slices.SortStableFunc(e.items, func(a, b item) int { return cmp.Compare(a.cost, b.cost) })
-	var in, out int64
-	for q := len(e.items) - 1; q >= 0; q-- {
-		e.items[q].inLater, e.items[q].outLater = in, out
-		if e.items[q].sign > 0 {
-			in += e.items[q].available
+	last := len(e.items)
+	e.items = append(e.items, item{cost: math.Inf(1), nextIn: last, nextOut: last})
+	for q := last - 1; q >= 0; q-- {
+		it, after := &e.items[q], e.items[q+1]
+		it.in, it.out, it.nextIn, it.nextOut = after.in, after.out, after.nextIn, after.nextOut
+		if it.sign > 0 {
+			it.in, it.nextIn = it.in+it.available, q
 		} else {
-			out += e.items[q].available
+			it.out, it.nextOut = it.out+it.available, q
 		}
 	}
 }
@@ -114,19 +103,17 @@ func (e *enumeration) extend(from int, cost float64, balance int64, positive, ne
 			e.gap, e.found = gap, slices.Clone(e.path)
 		}
 	}
-	for q := from; q < len(e.items); q++ {
+	for q := e.next(from, balance); cost+e.items[q].cost < e.gap; q = e.next(q+1, balance) {
 		it := e.items[q]
-		if cost+it.cost >= e.gap {
-			break
-		}
-		for n := it.least(balance); n <= it.most(balance); n++ {
-			c, b, d := cost+float64(n)*it.cost, balance+n*it.sign, float64(n*it.sign)
+		least, most := it.count(balance, e.items[q+1])
+		for n := least; n <= most; n++ {
+			c, d := cost+float64(n)*it.cost, float64(n*it.sign)
 			if c >= e.gap {
 				break
 			}
 			g := e.groups[it.group]
 			e.path = append(e.path, deviation{it.group, n * it.sign})
-			ok := e.extend(q+1, c, b, positive+d*g.Positive, negative+d*g.Negative)
+			ok := e.extend(q+1, c, balance+n*it.sign, positive+d*g.Positive, negative+d*g.Negative)
 			e.path = e.path[:len(e.path)-1]
 			if !ok {
 				return false
@@ -134,4 +121,30 @@ func (e *enumeration) extend(from int, cost float64, balance int64, positive, ne
 		}
 	}
 	return true
+}
+
+// next returns the first item from q on of which features may change sides at a given balance, and the one behind the
+// last if there is none. It passes over any number of items at once: with k = 2 and a million features, nearly all can
+// only be put in.
+func (e *enumeration) next(q int, balance int64) int {
+	it := e.items[q]
+	putIn, takeOut := it.out > balance, it.in > -balance // something is left to make up for it
+	switch {
+	case balance > it.out, -balance > it.in, !putIn && !takeOut:
+		return len(e.items) - 1
+	case !putIn:
+		return it.nextOut
+	case !takeOut:
+		return it.nextIn
+	}
+	return q
+}
+
+// count is how many features of the group may change sides at a given balance, so that the items after it can still
+// bring the balance to zero.
+func (it item) count(balance int64, after item) (least, most int64) {
+	if it.sign > 0 {
+		return max(1, -balance-after.in), min(it.available, after.out-balance)
+	}
+	return max(1, balance-after.out), min(it.available, after.in+balance)
 }
