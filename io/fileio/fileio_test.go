@@ -99,6 +99,19 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// Content that may not have reached the disk is not published. A pipe can be closed, but not synced.
+func TestCommitFailsIfTheDiskDoes(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := (&localWriter{file: w, name: name}).Commit(); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestCreateExclusiveHasOneWinner(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 20 {
