@@ -58,7 +58,7 @@ func runTampered(t *testing.T, dir string, d Documents, sel Selection, what stri
 	t.Helper()
 	seen.blocks = map[int]int{}
 	run := NewRun("train", "test", &d, nil, &sel)
-	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) {
+	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) {
 		ranges := transforms.Begin(s, d.Files, transforms.BeginParams{Run: run, Output: dir, RangeBytes: d.Tuning.rangeBytes()})
 		blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
 			Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes, Threads: d.Tuning.Threads,

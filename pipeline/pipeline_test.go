@@ -62,13 +62,13 @@ func choose(t testing.TB, positive string, ks ...string) Selection {
 func runTrain(t testing.TB, dir string, d Documents, sel Selection) error {
 	t.Helper()
 	run := NewRun("train", "test", &d, nil, &sel)
-	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) { Train(s, run, dir, d, sel) }, func(Progress) {})
+	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) { Train(s, run, dir, d, sel) }, func(Progress) {})
 }
 
 func runCount(t testing.TB, dir string, d Documents) error {
 	t.Helper()
 	run := NewRun("count", "test", &d, nil, nil)
-	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(Progress) {})
+	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(Progress) {})
 }
 
 func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, sel Selection) error {
@@ -78,7 +78,7 @@ func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, 
 		return err
 	}
 	run := NewRun("select", "test", nil, &counts, &sel)
-	return Run(context.Background(), Prism, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
+	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
 }
 
 func read(t testing.TB, dir string) modelio.Published {

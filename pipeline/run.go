@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -67,16 +68,21 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 // Run executes the graph that build makes, and returns nil if the run has been published, by this job or, if it is the
 // same run, by another. The runner's own answer decides nothing: it may be nil for a job that was cancelled.
 // watch is called now and then while the job runs, if the runner can tell how far it is.
-func Run(ctx context.Context, runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) error {
+func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	failed := execute(ctx, runner, p, watch)
+	failed := runner.execute(ctx, p, watch)
+	var cancelled *cancelledError
+	if !errors.As(failed, &cancelled) && ctx.Err() != nil { // before the engine had the job
+		cancelled = &cancelledError{cause: context.Cause(ctx), state: jobpb.JobState_CANCELLED}
+	}
+	var usage *Error
 	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)
 	switch {
 	case err == nil && state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		return nil
-	case ctx.Err() != nil:
-		return &Error{ExitFailed, context.Cause(ctx)}
+	case cancelled != nil:
+		return &Error{ExitFailed, cancelled}
 	case err != nil:
 		return &Error{ExitFailed, errors.Join(failed, err)}
 	case state.Success != nil:
@@ -85,6 +91,8 @@ func Run(ctx context.Context, runner, output string, run modelio.Run, build func
 		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Started.ID}}
 	case state.Verdict != nil && state.Verdict.Run == run.ID:
 		return &Error{state.Verdict.Exit, errors.New(state.Verdict.Message)}
+	case errors.As(failed, &usage):
+		return usage
 	case failed != nil:
 		return &Error{ExitFailed, errors.New(cause(failed))}
 	}

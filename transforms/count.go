@@ -61,6 +61,7 @@ const (
 	CounterBytes     = "bytes"
 	CounterDocuments = "documents"
 	CounterFeatures  = "features"
+	CounterMerged    = "merged"
 )
 
 // CountFeatures counts, for every feature, how often it occurs in each class and in how many of its documents.

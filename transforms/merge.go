@@ -33,12 +33,16 @@ type MergeParams struct {
 // PCollection<[]byte> of pieces of the histogram.
 func MergeCounts(s beam.Scope, blocks beam.PCollection, p MergeParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.MergeCounts")
-	return beam.ParDo2(s, &mergeFn{p}, beam.GroupByKey(s, blocks))
+	return beam.ParDo2(s, &mergeFn{Params: p}, beam.GroupByKey(s, blocks))
 }
 
 type mergeFn struct {
 	Params MergeParams
+
+	merged beam.Counter
 }
+
+func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, CounterMerged) }
 
 // mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of many bundles repeat each
 // other's features, so what is left is about the size of the shard.
@@ -71,6 +75,9 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 	return emitRecord(emitPart, part)
 }
 
+// shownFeatures is how many features are merged before the counter moves.
+const shownFeatures = 10_000
+
 // write writes the part of one shard.
 func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources []block.Source) (Part, *histogram.Histogram, error) {
 	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards)
@@ -82,7 +89,9 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 	sums := make([]ClassTotal, len(labels))
 	hist := histogram.New(labels)
 	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
-		part.Features++
+		if part.Features++; part.Features%shownFeatures == 0 {
+			f.merged.Inc(ctx, shownFeatures)
+		}
 		name := string(feat.Name)
 		var counts [2]float64
 		for _, c := range feat.Counts {
@@ -105,6 +114,7 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 	for i, label := range labels {
 		part.Classes[label] = sums[i]
 	}
+	f.merged.Inc(ctx, part.Features%shownFeatures)
 	part.FileSum, err = w.Commit()
 	return part, hist, err
 }

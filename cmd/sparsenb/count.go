@@ -19,7 +19,7 @@ Reads documents, lines of the form label<TAB>text, and writes how often each wor
 of its documents, to DIR/counts. There may be any number of classes. "sparsenb select --counts=DIR" goes on from there.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		documents := addDocumentFlags(fs)
+		documents, runner := addDocumentFlags(fs), addRunnerFlags(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -28,7 +28,7 @@ of its documents, to DIR/counts. There may be any number of classes. "sparsenb s
 			if err != nil {
 				return err
 			}
-			runner, err := chooseRunner()
+			runner, err := runner()
 			if err != nil {
 				return err
 			}

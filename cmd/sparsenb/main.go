@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	harness "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/sparsenb/sparsenb/pipeline"
@@ -39,6 +40,9 @@ func verbs() []verb { return []verb{train, count, selection, inspect, version} }
 // flags, let Beam look at them, and only then do something.
 func sparsenb() int {
 	args := os.Args[1:]
+	if isBoot(args) {
+		return report(boot(args))
+	}
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, train.manual)
 		return pipeline.ExitUsage
@@ -65,7 +69,11 @@ func sparsenb() int {
 	if err := setLogLevel(*level); err != nil {
 		return report(err)
 	}
-	beam.Init() // a worker never returns from here
+	harness.ShutdownMode = harness.Return // a worker that has lost its engine ends, and is no orphan
+	beam.Init()
+	if isWorker(fs) {
+		return 0
+	}
 	if *level == "off" {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 	}
@@ -115,10 +123,8 @@ func warn(format string, args ...any) {
 // interruptedError is the cause of a context that a signal has ended.
 type interruptedError struct{ signal syscall.Signal }
 
-// Error says what becomes of the run.
-func (e interruptedError) Error() string {
-	return fmt.Sprintf("interrupted (%v): nothing was published; the same command starts again", e.signal)
-}
+// Error names the signal.
+func (e interruptedError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
 
 // signalContext returns a context that ends with SIGINT or SIGTERM. A second signal ends the program at once.
 func signalContext() (context.Context, func()) {

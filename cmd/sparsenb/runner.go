@@ -1,36 +1,85 @@
 package main
 
 import (
+	"encoding/json"
+	"flag"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	// The runners register themselves, and with them their flags.
+	// Dataflow registers itself, and with it its flags.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dot"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
-// runnerNames are the runners that Beam's --runner may name here.
-var runnerNames = []string{"prism", "PrismRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
-	"universal", "PortableRunner", "portable"}
+// runnerNames are what Beam's --runner may be here, in the spellings of Beam's SDKs for Go and for Python.
+var runnerNames = []string{"prism", "PrismRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
+	"universal", "portable", "PortableRunner", "dataflow", "DataflowRunner"}
 
-// chooseRunner returns the runner that --runner names. What is called direct elsewhere is Prism here, which checks more
-// and does not lose the work of goroutines.
-func chooseRunner() (string, error) {
-	name := *runners.Runner
-	switch {
-	case name == "" || name == "prism" || name == "PrismRunner":
-		return pipeline.Prism, nil
-	case name == "direct" || name == "DirectRunner":
-		warn("--runner=%s is run by Prism, inside this process", name)
-		return pipeline.Prism, nil
-	case slices.Contains(runnerNames, name):
-		return name, nil
+func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
+	stall := fs.String("stall_timeout", "30m", "=30m\n        how long a job on an engine may show no progress before it is cancelled; 0 is for ever (default 30m)")
+	return func() (pipeline.Runner, error) {
+		timeout, err := time.ParseDuration(*stall)
+		if err != nil || timeout < 0 {
+			return pipeline.Runner{}, pipeline.Usagef("--stall_timeout=%s: not a duration such as 30m or 1h", *stall)
+		}
+		r, err := chooseRunner()
+		r.StallTimeout = timeout
+		return r, err
 	}
-	return "", pipeline.Usagef("--runner=%s is not known%s; there are %s", name, didYouMean(name, runnerNames), strings.Join(runnerNames, ", "))
+}
+
+// chooseRunner returns what Beam's flags say. What is called direct elsewhere is Prism here, which checks more and does
+// not lose the work of goroutines.
+func chooseRunner() (r pipeline.Runner, err error) {
+	name := *runners.Runner
+	switch name {
+	case "direct", "DirectRunner":
+		warn("--runner=%s is run by Prism, inside this process", name)
+		return r, nil
+	case "dataflow", "DataflowRunner":
+		return pipeline.Runner{Beam: "dataflow"}, nil
+	case "", "prism", "PrismRunner":
+		if *jobopts.Endpoint == "" {
+			return r, nil
+		}
+	case "flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner":
+		if *jobopts.Endpoint == "" {
+			return r, pipeline.Usagef("--runner=%s needs --endpoint, the address of its Beam job server, such as --endpoint=localhost:8099", name)
+		}
+	default:
+		return r, pipeline.Usagef("--runner=%s is not known%s; there are %s", name, didYouMean(name, runnerNames), strings.Join(runnerNames, ", "))
+	}
+	r = pipeline.Runner{
+		Endpoint: *jobopts.Endpoint, Environment: strings.ToUpper(*jobopts.EnvironmentType), Config: *jobopts.EnvironmentConfig,
+		Parallelism: *jobopts.Parallelism,
+	}
+	if r.Environment == "" {
+		r.Environment = "PROCESS"
+	}
+	if !slices.Contains([]string{"PROCESS", "DOCKER", "EXTERNAL", "LOOPBACK"}, r.Environment) {
+		return r, pipeline.Usagef("--environment_type=%s: it is PROCESS, DOCKER, EXTERNAL or LOOPBACK", *jobopts.EnvironmentType)
+	}
+	if r.Environment == "PROCESS" && r.Config == "" {
+		r.Config, err = ownProcess()
+	}
+	if r.Environment != "LOOPBACK" && r.Config == "" && err == nil {
+		err = pipeline.Usagef("--environment_type=%s needs --environment_config: the image, or the address of the worker pool", r.Environment)
+	}
+	return r, err
+}
+
+// ownProcess is the environment in which this very program is the worker, at the same path on every host.
+func ownProcess() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	config, err := json.Marshal(map[string]string{"command": self})
+	return string(config), err
 }

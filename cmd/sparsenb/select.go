@@ -22,7 +22,7 @@ A table of your own does not say how many documents there are; with --class_docu
 intercept, and the Bernoulli model becomes possible.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		output, chosen := addOutputFlag(fs), addSelectionFlags(fs)
+		output, chosen, runner := addOutputFlag(fs), addSelectionFlags(fs), addRunnerFlags(fs)
 		from := fs.String("counts", "", "=DIR|FILE\n        the output of a run, or a table of your own")
 		var classDocuments list
 		fs.Var(&classDocuments, "class_documents", "=LABEL=N,LABEL=N\n        how many documents the classes of a table of your own have")
@@ -48,7 +48,7 @@ intercept, and the Bernoulli model becomes possible.
 			if err != nil {
 				return err
 			}
-			runner, err := chooseRunner()
+			runner, err := runner()
 			if err != nil {
 				return err
 			}

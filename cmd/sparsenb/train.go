@@ -35,7 +35,7 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 2 the command does not fit, a retry cannot help; 3 the data failed a gate; 4 another run won the output.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		documents, chosen := addDocumentFlags(fs), addSelectionFlags(fs)
+		documents, chosen, runner := addDocumentFlags(fs), addSelectionFlags(fs), addRunnerFlags(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -51,7 +51,7 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 			if err != nil {
 				return err
 			}
-			runner, err := chooseRunner()
+			runner, err := runner()
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 }
 
 // launch runs a job unless it has been published already, shows how far it is, and then what came of it.
-func launch(ctx context.Context, runner, output string, run modelio.Run, inputBytes int64, build func(beam.Scope)) error {
+func launch(ctx context.Context, runner pipeline.Runner, output string, run modelio.Run, inputBytes int64, build func(beam.Scope)) error {
 	published, err := pipeline.Check(ctx, output, run)
 	if err != nil {
 		return err

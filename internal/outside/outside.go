@@ -20,6 +20,16 @@ func Python(t testing.TB) string {
 	return python
 }
 
+// Engines returns the folder of Flink, Spark and their job servers, which "make engines" fills.
+func Engines(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("SPARSENB_ENGINES")
+	if _, err := os.Stat(filepath.Join(dir, "ready")); dir == "" || err != nil {
+		missing(t, "engines", "SPARSENB_ENGINES names no folder with Flink and Spark; make test-engines builds one")
+	}
+	return dir
+}
+
 // Shared returns a path in the folder of corpora that are not ours to give away.
 func Shared(t testing.TB, path string) string {
 	t.Helper()

@@ -1,0 +1,135 @@
+package engines
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/internal/outside"
+)
+
+// installed returns the folder that "make engines" has filled.
+func installed(t *testing.T) string { return outside.Engines(t) }
+
+// built is the command, built once.
+var built struct {
+	sync.Once
+	path string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "sparsenb-engines")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	built.path = filepath.Join(dir, "sparsenb")
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func binary(t *testing.T) string {
+	t.Helper()
+	built.Do(func() {
+		c := exec.Command("go", "build", "-o", built.path, "./cmd/sparsenb")
+		c.Dir = outside.Root()
+		var out []byte
+		if out, built.err = c.CombinedOutput(); built.err != nil {
+			built.err = fmt.Errorf("%w: %s", built.err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+// federalist is a corpus of 2 MB.
+var federalist = filepath.Join(outside.Root(), "testdata", "federalist", "train.tsv")
+
+// tables reads every Parquet file of a published run.
+func tables(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, pattern := range []string{"*.parquet", "counts/*.parquet"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[strings.TrimPrefix(name, dir)] = string(content)
+		}
+	}
+	return files
+}
+
+// checkSame compares the tables of two runs byte for byte, and that no temporary file is left.
+func checkSame(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := tables(t, got), tables(t, want)
+	if len(a) != len(b) {
+		t.Errorf("there are %d tables, want %d", len(a), len(b))
+	}
+	for name := range b {
+		if a[name] != b[name] {
+			t.Errorf("%s differs", name)
+		}
+	}
+	for _, pattern := range []string{".*", "counts/.*"} {
+		if left, _ := filepath.Glob(filepath.Join(got, pattern)); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	}
+}
+
+// onPrism trains inside one process, to compare with.
+func onPrism(t *testing.T, args ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "prism")
+	publish(t, append(args, "--output="+dir)...)
+	return dir
+}
+
+// publish runs the command and wants it to succeed.
+func publish(t *testing.T, args ...string) result {
+	t.Helper()
+	r := sparsenb(t, args...)
+	if r.exit != 0 {
+		t.Fatalf("sparsenb %s: exit %d: %s", strings.Join(args, " "), r.exit, r.stderr)
+	}
+	return r
+}
+
+func TestFlink(t *testing.T) {
+	args := []string{"--input=" + federalist, "--positive=Hamilton", "--k=10"}
+	want := onPrism(t, args...)
+	f := startFlink(t, 2, 0)
+	got := filepath.Join(t.TempDir(), "flink")
+	publish(t, append(append(args, "--output="+got), f.flags(2)...)...)
+	checkSame(t, got, want)
+}
+
+func TestSpark(t *testing.T) {
+	args := []string{"--input=" + federalist, "--positive=Hamilton", "--k=10"}
+	want := onPrism(t, args...)
+	s := startSpark(t, 2)
+	got := filepath.Join(t.TempDir(), "spark")
+	publish(t, append(append(args, "--output="+got), s.flags()...)...)
+	checkSame(t, got, want)
+}

@@ -1,0 +1,151 @@
+package engines
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// openings are what Flink 1.16 and Spark 3.5 want of Java 17's modules.
+var openings = strings.Fields(`
+	--add-exports=java.base/sun.net.util=ALL-UNNAMED --add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED
+	--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED
+	--add-opens=java.base/java.net=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED
+	--add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED
+	--add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-opens=java.base/java.text=ALL-UNNAMED
+	--add-opens=java.base/java.time=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED
+	--add-opens=java.base/java.util.concurrent=ALL-UNNAMED --add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED
+	--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED --add-opens=java.base/java.lang.invoke=ALL-UNNAMED
+	--add-opens=java.base/sun.util.calendar=ALL-UNNAMED --add-opens=java.base/sun.security.action=ALL-UNNAMED
+	--add-opens=java.base/sun.nio.cs=ALL-UNNAMED --add-opens=java.base/jdk.internal.ref=ALL-UNNAMED`)
+
+// flink is a session cluster with its job server.
+type flink struct {
+	rest      string // address of the job manager's REST API
+	endpoint  string // of the job server
+	managers  []*process
+	jobServer *process
+	jobLog    string // the job manager's log
+
+	home, conf, rpc string
+}
+
+// startFlink starts a job manager, task managers of one slot each, and a job server. restarts is how often Flink may
+// start a job again.
+func startFlink(t *testing.T, taskManagers, restarts int) *flink {
+	t.Helper()
+	home := filepath.Join(installed(t), "flink")
+	ports := freePorts(t, 6)
+	scratch := t.TempDir()
+	f := &flink{
+		rest: fmt.Sprintf("127.0.0.1:%d", ports[1]), endpoint: fmt.Sprintf("127.0.0.1:%d", ports[3]),
+		home: home, conf: t.TempDir(),
+	}
+	strategy := "restart-strategy: none"
+	if restarts > 0 {
+		strategy = fmt.Sprintf("restart-strategy: fixed-delay\nrestart-strategy.fixed-delay.attempts: %d\nrestart-strategy.fixed-delay.delay: 1 s", restarts)
+	}
+	conf := fmt.Sprintf(flinkConf, ports[0], ports[1], ports[2], taskManagers, scratch, strategy)
+	if err := os.WriteFile(filepath.Join(f.conf, "flink-conf.yaml"), []byte(conf), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.conf, "log4j.properties"), []byte(log4j), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	manager := start(t, "flink-job-manager", nil, "java", f.java([]string{"-Xmx768m"},
+		"org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "--executionMode", "cluster")...)
+	f.jobLog = manager.log
+	for range taskManagers {
+		f.addTaskManager(t)
+	}
+	jar := filepath.Join(installed(t), "flink-job-server", "job-server.jar")
+	f.jobServer = start(t, "flink-job-server", nil, "java", append(append([]string{"-Xmx1g"}, openings...), "-jar", jar,
+		"--job-host=127.0.0.1", fmt.Sprintf("--job-port=%d", ports[3]), fmt.Sprintf("--artifact-port=%d", ports[4]),
+		fmt.Sprintf("--expansion-port=%d", ports[5]), "--flink-master="+f.rest, "--flink-conf-dir="+f.conf, "--artifacts-dir="+scratch)...)
+	manager.listens(t, ports[1])
+	f.waitForTaskManagers(t, taskManagers)
+	f.jobServer.listens(t, ports[3])
+	return f
+}
+
+func (f *flink) java(flags []string, class string, args ...string) []string {
+	flags = append(flags, "-Dlog4j.configurationFile=file:"+filepath.Join(f.conf, "log4j.properties"))
+	flags = append(flags, openings...)
+	return append(append(flags, "-cp", filepath.Join(f.home, "lib", "*"), class, "--configDir", f.conf), args...)
+}
+
+func (f *flink) addTaskManager(t *testing.T) *process {
+	t.Helper()
+	// Flink's scripts compute the sizes of the parts of the memory before they start Java.
+	out, err := exec.Command("java", "-cp", filepath.Join(f.home, "lib", "*")+":"+filepath.Join(f.home, "bin", "bash-java-utils.jar"),
+		"org.apache.flink.runtime.util.bash.BashJavaUtils", "GET_TM_RESOURCE_PARAMS", "--configDir", f.conf).Output()
+	if err != nil {
+		t.Fatalf("asking Flink for the sizes of its memory: %v", err)
+	}
+	var sizes [][]string
+	for line := range strings.Lines(string(out)) {
+		if rest, ok := strings.CutPrefix(line, "BASH_JAVA_UTILS_EXEC_RESULT:"); ok {
+			sizes = append(sizes, strings.Fields(rest))
+		}
+	}
+	name := fmt.Sprintf("task-manager-%d", len(f.managers))
+	args := append(sizes[1], "-D", "taskmanager.resource-id="+name)
+	p := start(t, "flink-"+name, nil, "java", f.java(sizes[0], "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", args...)...)
+	f.managers = append(f.managers, p)
+	return p
+}
+
+func (f *flink) waitForTaskManagers(t *testing.T, n int) {
+	t.Helper()
+	eventually(t, "Flink's task managers", func() error {
+		var overview struct{ TaskManagers int }
+		if err := getJSON("http://"+f.rest+"/overview", &overview); err != nil {
+			return err
+		}
+		if overview.TaskManagers != n {
+			return fmt.Errorf("there are %d of %d", overview.TaskManagers, n)
+		}
+		return nil
+	})
+}
+
+func (f *flink) flags(parallelism int) []string {
+	return []string{"--runner=flink", "--endpoint=" + f.endpoint, fmt.Sprintf("--parallelism=%d", parallelism)}
+}
+
+const flinkConf = `
+jobmanager.rpc.address: 127.0.0.1
+jobmanager.rpc.port: %d
+jobmanager.bind-host: 127.0.0.1
+jobmanager.memory.process.size: 1200m
+rest.address: 127.0.0.1
+rest.bind-address: 127.0.0.1
+rest.port: %d
+blob.server.port: %d
+parallelism.default: %d
+taskmanager.host: 127.0.0.1
+taskmanager.bind-host: 127.0.0.1
+taskmanager.numberOfTaskSlots: 1
+taskmanager.memory.process.size: 2600m
+taskmanager.memory.task.off-heap.size: 800m
+taskmanager.memory.jvm-metaspace.size: 500m
+taskmanager.memory.managed.size: 128m
+taskmanager.memory.network.min: 64m
+taskmanager.memory.network.max: 64m
+heartbeat.interval: 1000
+heartbeat.timeout: 6000
+io.tmp.dirs: %s
+%s
+`
+
+const log4j = `
+rootLogger.level=INFO
+rootLogger.appenderRef.c.ref=C
+appender.c.name=C
+appender.c.type=CONSOLE
+appender.c.layout.type=PatternLayout
+appender.c.layout.pattern=%d{HH:mm:ss,SSS} %-5p %c{1} - %m%n
+`

@@ -1,0 +1,183 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/metricsx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+// Progress is how far a job has come.
+type Progress struct {
+	Bytes     int64 // of the input that were read
+	Documents int64
+	Features  int64 // distinct ones so far, an estimate
+	Merged    int64 // features that were merged and written
+}
+
+// job is one that an engine has taken.
+type job struct {
+	client jobpb.JobServiceClient
+	id     string
+	graph  *pipepb.Pipeline
+}
+
+// wait returns when the job has ended, with the error that ended it.
+func (j job) wait(ctx context.Context) error {
+	stream, err := j.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
+	if err != nil {
+		return err
+	}
+	failed := false
+	message := "no reason was given"
+	for {
+		response, err := stream.Recv()
+		if err != nil && ctx.Err() != nil {
+			return j.cancel(context.WithoutCancel(ctx), context.Cause(ctx))
+		}
+		if errors.Is(err, io.EOF) && !failed {
+			return nil
+		}
+		if errors.Is(err, io.EOF) {
+			return errors.New(message)
+		}
+		if err != nil {
+			return fmt.Errorf("the job server was lost, and what became of the job %s is not known: %w", j.id, err)
+		}
+		if s := response.GetStateResponse(); s != nil && s.GetState() == jobpb.JobState_FAILED {
+			failed = true
+		}
+		if m := response.GetMessageResponse(); m.GetImportance() >= jobpb.JobMessage_JOB_MESSAGE_ERROR {
+			message = m.GetMessageText()
+		}
+	}
+}
+
+// cancelTimeout is how long an engine may take to confirm that it has stopped a job.
+const cancelTimeout = 20 * time.Second
+
+// cancelledError is the end of a job that was to be cancelled.
+type cancelledError struct {
+	job   string
+	cause error
+	state jobpb.JobState_Enum // UNSPECIFIED if the engine did not say
+}
+
+// Error says what is known of the job.
+func (e *cancelledError) Error() string {
+	switch e.state {
+	case jobpb.JobState_CANCELLED, jobpb.JobState_FAILED, jobpb.JobState_DONE:
+		return e.cause.Error() + ": nothing was published; the same command starts again"
+	}
+	return fmt.Sprintf("%v: the engine was told to cancel the job %s but has not confirmed; it may still be running, and publish", e.cause, e.job)
+}
+
+// Unwrap returns why.
+func (e *cancelledError) Unwrap() error { return e.cause }
+
+// cancel stops the job and waits for the engine to say so.
+func (j job) cancel(ctx context.Context, cause error) error {
+	ctx, stop := context.WithTimeout(ctx, cancelTimeout)
+	defer stop()
+	end := &cancelledError{job: j.id, cause: cause}
+	if _, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
+		return end
+	}
+	for {
+		response, err := j.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: j.id})
+		if err != nil {
+			return end
+		}
+		switch response.GetState() {
+		case jobpb.JobState_CANCELLED, jobpb.JobState_FAILED, jobpb.JobState_DONE:
+			end.state = response.GetState()
+			return end
+		}
+		select {
+		case <-ctx.Done():
+			return end
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// watch calls report with the counters at once and then four times a second, until stop is called. A job whose counters
+// stand still for longer than stall is cancelled.
+func (j job) watch(ctx context.Context, report func(Progress), stall time.Duration, cancel context.CancelCauseFunc) (stop func()) {
+	ctx, end := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(250 * time.Millisecond)
+		defer ticker.Stop()
+		last, since := Progress{}, time.Now()
+		for {
+			p, err := j.progress(ctx)
+			if err == nil {
+				report(p)
+			}
+			if err == nil && p != last {
+				last, since = p, time.Now()
+			}
+			if stall > 0 && time.Since(since) > stall {
+				cancel(stalled(last, stall))
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() {
+		end()
+		<-done
+	}
+}
+
+// stalled names the likely cause of a job that stands still.
+func stalled(p Progress, timeout time.Duration) error {
+	why := "between the shards; look for OutOfMemoryError in the logs of the engine's workers (on Flink, taskmanager.memory.task.off-heap.size is too small)"
+	switch {
+	case p == Progress{}:
+		why = "from the start; has the engine free slots, and can its hosts start workers (is this program at the same path there)?"
+	case p.Merged == 0:
+		why = "in the text or on the way to the shards; on Flink, taskmanager.memory.task.off-heap.size may be too small"
+	}
+	return fmt.Errorf("no progress for %s (--stall_timeout): the job stood still %s", timeout, why)
+}
+
+func (j job) progress(ctx context.Context) (p Progress, err error) {
+	response, err := j.client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: j.id})
+	if err != nil {
+		return p, fmt.Errorf("asking for the counters: %w", err)
+	}
+	m := response.GetMetrics()
+	results := metricsx.FromMonitoringInfos(j.graph, m.GetAttempted(), m.GetCommitted())
+	query := results.Query(func(r beam.MetricResult) bool { return r.Namespace() == transforms.CounterNamespace })
+	for _, c := range query.Counters() {
+		switch n := latest(c); c.Key.Name {
+		case transforms.CounterBytes:
+			p.Bytes += n
+		case transforms.CounterDocuments:
+			p.Documents += n
+		case transforms.CounterFeatures:
+			p.Features += n
+		case transforms.CounterMerged:
+			p.Merged += n
+		}
+	}
+	return p, nil
+}
+
+// latest is the value of a counter, committed or not: on Spark only attempts are counted.
+func latest(c metrics.CounterResult) int64 { return max(c.Attempted, c.Committed) }

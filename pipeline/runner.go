@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// Runner is where a job runs. The zero value is Prism inside this process.
+type Runner struct {
+	Endpoint    string // of a Beam job service, such as Flink's or Spark's; "" for a Prism of our own
+	Environment string // how the engine starts workers: PROCESS, DOCKER, EXTERNAL or LOOPBACK, as Beam's --environment_type
+	Config      string // of the environment, as Beam's --environment_config
+	Beam        string // a runner that the SDK runs by itself, such as dataflow
+	Parallelism int    // bundles at once; 0 leaves it to the engine
+
+	// StallTimeout cancels a job whose counters stand still for so long; 0 never does. Flink, for one, keeps a job for
+	// ever that it has no slot for, or no memory.
+	StallTimeout time.Duration
+}
+
+// Here reports whether the job runs inside this process.
+func (r Runner) Here() bool { return r.Endpoint == "" && r.Beam == "" }
+
+// execute runs a pipeline to its end.
+func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progress)) (err error) {
+	if r.Beam != "" {
+		_, err := beam.Run(ctx, r.Beam, p)
+		return err
+	}
+	environment, stop, err := r.environment(ctx)
+	if err != nil {
+		return err
+	}
+	// A context of its own: the workers stop also if ctx has ended.
+	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
+	client, hangUp, err := r.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hangUp()) }()
+	edges, _, err := p.Build()
+	if err != nil {
+		return err
+	}
+	graph, err := graphx.Marshal(edges, &graphx.Options{Environment: environment, PipelineResourceHints: jobopts.GetPipelineResourceHints()})
+	if err != nil {
+		return err
+	}
+	job, err := r.submit(ctx, client, graph)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stopWatching := job.watch(ctx, watch, r.StallTimeout, cancel)
+	defer stopWatching()
+	return job.wait(ctx)
+}
+
+// loopback are workers that are goroutines of this process.
+func (r Runner) loopback() bool { return r.Here() || r.Environment == "LOOPBACK" }
+
+// environment says how the engine is to start workers, and starts those that are goroutines of this process. No worker
+// is staged: the engine's hosts have this program, or a container image has it.
+func (r Runner) environment(ctx context.Context) (e *pipepb.Environment, stop func(context.Context) error, err error) {
+	stop = func(context.Context) error { return nil }
+	config := func(context.Context) string { return r.Config }
+	urn := "beam:env:" + strings.ToLower(r.Environment) + ":v1"
+	if r.loopback() {
+		workers, err := extworker.StartLoopback(ctx, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		urn, config, stop = graphx.URNEnvExternal, workers.EnvironmentConfig, workers.Stop
+	}
+	e, err = graphx.CreateEnvironment(ctx, urn, config)
+	if err != nil {
+		return nil, nil, errors.Join(err, stop(ctx))
+	}
+	if !r.Here() {
+		e.Dependencies = nil
+	}
+	return e, stop, nil
+}
+
+// connectTimeout is how long a job service may take to answer at first.
+const connectTimeout = 20 * time.Second
+
+func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() error, error) {
+	if r.Here() {
+		client, err := prism.CreateJobServer(ctx, prism.Options{})
+		return client, func() error { return nil }, err
+	}
+	connection, err := grpc.NewClient(r.Endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return nil, nil, Usagef("--endpoint=%s: %w", r.Endpoint, err)
+	}
+	client := jobpb.NewJobServiceClient(connection)
+	trial, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if _, err := client.GetJobs(trial, &jobpb.GetJobsRequest{}, grpc.WaitForReady(true)); trial.Err() != nil {
+		return nil, nil, errors.Join(fmt.Errorf("--endpoint=%s: no Beam job server answers there (%w)", r.Endpoint, err), connection.Close())
+	}
+	return client, connection.Close, nil
+}
+
+// submit hands the job to the engine.
+func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph *pipepb.Pipeline) (job, error) {
+	options := &runnerlib.JobOptions{
+		Name: jobopts.GetJobName(), Experiments: jobopts.GetExperiments(), Loopback: r.loopback(), Parallelism: r.Parallelism,
+		RetainDocker: *jobopts.RetainDockerContainers,
+	}
+	prepared, staging, token, err := runnerlib.Prepare(ctx, client, graph, options)
+	if err != nil {
+		return job{}, err
+	}
+	if !r.Here() {
+		// There is nothing to stage, but the job server wants to have asked.
+		if token, err = runnerlib.Stage(ctx, prepared, staging, os.DevNull, token); err != nil {
+			return job{}, err
+		}
+	}
+	id, err := runnerlib.Submit(ctx, client, prepared, token)
+	return job{client, id, graph}, err
+}
