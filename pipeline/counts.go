@@ -21,6 +21,9 @@ import (
 // FindCounts looks at the counts that a selection is to be made from, the output of a run or a table of the user's own,
 // and fails with ExitUsage if they do not fit. classDocuments are what the user says of the classes of a table.
 func FindCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Selection) (c Counts, err error) {
+	if name, err = fileio.Absolute(name); err != nil {
+		return c, &Error{ExitUsage, err}
+	}
 	store, err := fileio.For(name)
 	if err != nil {
 		return c, &Error{ExitUsage, err}
@@ -36,7 +39,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 		c, err = runCounts(ctx, name)
 	}
 	if err != nil {
-		return c, &Error{ExitUsage, fmt.Errorf("--counts: %w", err)}
+		return c, InputError(fmt.Errorf("--counts: %w", err))
 	}
 	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive); message != "" {
 		return c, &Error{exit, fmt.Errorf("%s: %s", name, message)}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/internal/faulty"
+	"github.com/sparsenb/sparsenb/internal/outside"
 )
 
 // Storage that fails in the middle of a run fails the run, in one line that names the file and the cause. A retry may
@@ -42,7 +43,7 @@ func TestStorageFaults(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err == nil {
 				t.Error("_SUCCESS is there")
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, "*", ".*")); len(left) > 0 {
+			if left := outside.Hidden(t, dir); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
 		})

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"syscall"
+	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 
+	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/transforms"
@@ -39,9 +44,25 @@ func Usagef(format string, args ...any) error {
 	return &Error{ExitUsage, fmt.Errorf(format, args...)}
 }
 
+// InputError gives an error that was met while looking for input its exit code: what is not there or may not be read will
+// not be there the next time, but a disk that failed may be well again.
+func InputError(err error) error {
+	var corrupt *corpusio.CorruptError
+	switch {
+	case errors.As(err, &corrupt):
+		return &Error{ExitData, err}
+	case errors.Is(err, syscall.EIO):
+		return &Error{ExitFailed, err}
+	}
+	return &Error{ExitUsage, err}
+}
+
 // Check looks at an output folder before a run. It reports whether this very run has been published there already, and
 // fails if the folder holds anything else but what an earlier attempt at this run has left.
 func Check(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
+	if !utf8.ValidString(output) {
+		return false, Usagef("--output=%q: the name is not UTF-8", output)
+	}
 	store, err := fileio.For(output)
 	if err != nil {
 		return false, &Error{ExitUsage, err}
@@ -49,20 +70,61 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 	if err := store.CheckWritable(ctx, output); err != nil {
 		return false, &Error{ExitUsage, err}
 	}
+	var unreadable *modelio.UnreadableError
 	state, err := modelio.ReadState(ctx, output)
 	switch {
+	case errors.As(err, &unreadable):
+		return false, Usagef("%w; remove the folder, or choose another --output", err)
 	case err != nil:
 		return false, &Error{ExitFailed, err}
 	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		return true, nil
 	case state.Success != nil:
-		return false, Usagef("%s: holds the output of another run (%s, other options or inputs); choose another --output", output, state.Success.Run)
+		manifest, err := modelio.ReadManifest(ctx, output)
+		if err != nil {
+			return false, Usagef("%w; choose another --output", err)
+		}
+		return false, Usagef("%s: holds the output of another run (%s: %s); choose another --output%s", output, state.Success.Run,
+			difference(manifest.Run, run), hint(manifest.Run, run, output))
 	case state.Foreign != "":
 		return false, Usagef("%s: is not empty: it holds %s; choose another --output", output, strings.TrimPrefix(state.Foreign, fileio.Join(output, "")))
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:
-		return false, Usagef("%s: another run (%s, other options or inputs) is writing there or was interrupted; choose another --output, or remove it", output, state.Started.ID)
+		return false, Usagef("%s: another run (%s: %s) is writing there or was interrupted; choose another --output, or remove it", output, state.Started.ID,
+			difference(*state.Started, run))
 	}
 	return false, nil
+}
+
+// difference says what another run was told that this one is not.
+func difference(other, run modelio.Run) string {
+	if other.Verb != run.Verb {
+		return "made by " + other.Verb
+	}
+	for _, name := range slices.Sorted(maps.Keys(merged(other.Options, run.Options))) {
+		was, is := other.Options[name], run.Options[name]
+		switch {
+		case was == is:
+		case was == "":
+			return fmt.Sprintf("without --%s", name)
+		default:
+			return fmt.Sprintf("with --%s=%s", name, was)
+		}
+	}
+	return "of other inputs, or of files that have changed since"
+}
+
+func merged(a, b map[string]string) map[string]string {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
+}
+
+// hint is for who only wants another k: the counts are there.
+func hint(other, run modelio.Run, output string) string {
+	if other.Verb == "train" && strings.HasPrefix(difference(other, run), "with --k=") {
+		return ", or take its counts: sparsenb select --counts=" + output
+	}
+	return ""
 }
 
 // Run executes the graph that build makes, and returns nil if the run has been published, by this job or, if it is the

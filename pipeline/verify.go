@@ -16,10 +16,12 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
 )
 
-// Verify computes again, from the files of a run, all that they say, and returns what it has found to be true, a
-// sentence each. It fails with ExitData on the first thing that is not. It needs the memory of the distinct counts.
+// Verify computes again, from the counts of a run, what its other files say: sums, scores, parameters, gains, bounds and
+// the order of the features. That a model is optimal it does not prove again; the gap is. It returns what it has found to
+// be true, a sentence each. It fails with ExitData on the first thing that is not. It needs the memory of the distinct counts.
 func Verify(ctx context.Context, dir string) (checks []string, err error) {
 	v := verifier{ctx: ctx, dir: dir}
 	for _, step := range []func() error{v.checksums, v.conservation, v.models, v.path} {
@@ -144,8 +146,15 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums ma
 			return nil, 0, err
 		}
 	}
+	var lastID int64
+	var lastName string
 	for _, file := range files {
 		err := source.Each(v.ctx, file.Name, func(f *countio.Feature) error {
+			// The parts of a run are one sorted list, in which nothing stands twice.
+			if source.Own == "" && features > 0 && cmp.Or(cmp.Compare(f.ID, lastID), cmp.Compare(f.Name, lastName)) <= 0 {
+				return fmt.Errorf("%s: the feature %q is not in its place", file.Name, f.Name)
+			}
+			lastID, lastName = f.ID, f.Name
 			features++
 			var counts [2]float64
 			for i, label := range f.Labels {
@@ -170,12 +179,8 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums ma
 	for counts, n := range sizes {
 		v.groups = append(v.groups, solver.Group{Positive: counts[0], Negative: counts[1], Size: n})
 	}
-	slices.SortFunc(v.groups, compareGroups)
+	slices.SortFunc(v.groups, solver.CompareGroups)
 	return sums, features, nil
-}
-
-func compareGroups(a, b solver.Group) int {
-	return cmp.Or(cmp.Compare(a.Positive, b.Positive), cmp.Compare(a.Negative, b.Negative))
 }
 
 func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
@@ -198,19 +203,25 @@ func (v *verifier) models() error {
 		if int64(len(features)) != m.K {
 			return fmt.Errorf("k = %d: the model has %d features", m.K, len(features))
 		}
+		if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
+			return fmt.Errorf("k = %d: the model is of %d features, certificate %q; there are %d", m.K, m.M, m.Certificate, v.run.Manifest.Features)
+		}
+		if !slices.IsSortedFunc(features, transforms.CompareFeatures) {
+			return fmt.Errorf("k = %d: the features are not in the order of their rank", m.K)
+		}
 		take := make([]int64, len(v.groups))
 		for i, f := range features {
 			if f.Rank != int64(i)+1 || v.counts[f.Feature] != [2]float64{f.CountPositive, f.CountNegative} {
 				return fmt.Errorf("k = %d: feature %q has rank %d and counts %v and %v; found %d and %v", m.K, f.Feature, f.Rank, f.CountPositive, f.CountNegative, i+1, v.counts[f.Feature])
 			}
-			at, _ := slices.BinarySearchFunc(v.groups, solver.Group{Positive: f.CountPositive, Negative: f.CountNegative}, compareGroups)
+			at, _ := slices.BinarySearchFunc(v.groups, solver.Group{Positive: f.CountPositive, Negative: f.CountNegative}, solver.CompareGroups)
 			take[at]++
 		}
 		base, gain, params, err := solver.Evaluate(p, take)
 		if err != nil {
 			return err
 		}
-		bound, err := solver.Bound(p, m.Alpha)
+		bound, err := solver.Bound(p, m.Odds)
 		if err != nil {
 			return err
 		}
@@ -254,7 +265,7 @@ func (v *verifier) path() error {
 	}
 	for _, row := range v.run.Path {
 		p.K = row.K
-		bound, err := solver.Bound(p, row.Alpha)
+		bound, err := solver.Bound(p, row.Odds)
 		if err != nil {
 			return err
 		}
@@ -263,12 +274,21 @@ func (v *verifier) path() error {
 		}); err != nil {
 			return err
 		}
-		if row.Gap < 0 {
-			return fmt.Errorf("path, k = %d: the gain is above its bound", row.K)
+		if !(row.Gap >= 0) || !isCertificate(row.Certificate) {
+			return fmt.Errorf("path, k = %d: the gap is %v and the certificate %q", row.K, row.Gap, row.Certificate)
+		}
+		for _, m := range v.run.Models {
+			if m.K == row.K && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
+				return fmt.Errorf("path, k = %d: it says other than the model", row.K)
+			}
 		}
 	}
 	v.found("the bounds of %d ks on the path", len(v.run.Path))
 	return nil
+}
+
+func isCertificate(text string) bool {
+	return text == solver.Optimal.String() || text == solver.Bounded.String()
 }
 
 type number struct {

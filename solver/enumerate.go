@@ -98,9 +98,9 @@ func (e *enumeration) extend(from int, cost float64, balance int64, positive, ne
 		return false
 	}
 	e.nodesLeft--
-	if balance == 0 && len(e.path) > 0 {
+	if balance == 0 {
 		if gap := e.frame.gap(cost, positive, negative); gap < e.gap*(1-1e-12) {
-			e.gap, e.found = gap, slices.Clone(e.path)
+			e.gap, e.found = gap, append([]deviation{}, e.path...)
 		}
 	}
 	for q := e.next(from, balance); cost+e.items[q].cost < e.gap; q = e.next(q+1, balance) {

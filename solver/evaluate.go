@@ -26,15 +26,15 @@ func Evaluate(p Problem, take []int64) (base, gain float64, params Parameters, e
 	return baseMultinomial(groups), params.gain(p.Groups, take), params, nil
 }
 
-// Bound returns s_k(h(α)) for k = Problem.K: for every α in (0, 1) it is at least φ(k)-C, the gain of the best support,
-// and so one evaluation proves how good a support is. The Bernoulli model has one α only, n₊/n, where the bound is
-// attained.
-func Bound(p Problem, alpha float64) (float64, error) {
+// Bound returns s_k(h(α)) for k = Problem.K at the given odds α/(1-α): for every α in (0, 1) it is at least φ(k)-C, the
+// gain of the best support, and so one evaluation proves how good a support is. It takes odds because near 1 an α as a
+// number says too little. The Bernoulli model has one α only, n₊/n, where the bound is attained.
+func Bound(p Problem, at float64) (float64, error) {
 	if err := p.Validate(); err != nil {
 		return 0, fmt.Errorf("solver: %w", err)
 	}
-	if !(alpha >= 0 && alpha <= 1) {
-		return 0, fmt.Errorf("solver: α is %v: it is a share", alpha)
+	if !(at >= 0) {
+		return 0, fmt.Errorf("solver: the odds are %v: they cannot be negative", at)
 	}
 	k := min(p.K, p.features())
 	if k == 0 {
@@ -48,5 +48,5 @@ func Bound(p Problem, alpha float64) (float64, error) {
 		}
 		return r.top(k).value, nil
 	}
-	return r.at(odds(alpha/(1-alpha)), k).value, nil
+	return r.at(odds(at), k).value, nil
 }

@@ -6,8 +6,14 @@ import (
 	"slices"
 )
 
-// GroupFeatures collects features into groups of equal counts, ordered by f⁺ and then f⁻, and returns for every feature
-// the index of its group.
+// CompareGroups orders groups: the more frequent features first, f⁺ + f⁻, and of those with the same sum the ones with
+// the larger f⁺.
+func CompareGroups(a, b Group) int {
+	return cmp.Or(cmp.Compare(b.Positive+b.Negative, a.Positive+a.Negative), cmp.Compare(b.Positive, a.Positive), cmp.Compare(b.Negative, a.Negative))
+}
+
+// GroupFeatures collects features into groups of equal counts, in the order of [CompareGroups], and returns for every
+// feature the index of its group.
 func GroupFeatures(positive, negative []float64) (groups []Group, index []int, err error) {
 	if len(positive) != len(negative) {
 		return nil, nil, fmt.Errorf("solver: %d counts of the positive class and %d of the negative", len(positive), len(negative))
@@ -17,7 +23,7 @@ func GroupFeatures(positive, negative []float64) (groups []Group, index []int, e
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(positive[i], positive[j]), cmp.Compare(negative[i], negative[j]))
+		return CompareGroups(Group{Positive: positive[i], Negative: negative[i]}, Group{Positive: positive[j], Negative: negative[j]})
 	})
 	index = make([]int, len(positive))
 	for at, i := range order {

@@ -17,7 +17,8 @@ func (o odds) shares() (alpha, beta float64) {
 // divergence is h(a, b; α) = a log(p/α) + b log((1-p)/(1-α)) with p = a/(a+b): what a feature with counts a and b
 // gains when it leaves the common share α for its own. It is computed as a·ℓ(-d/a) + b·ℓ(d/b) with d = βa - αb, a sum
 // of two terms that are not negative, so that nothing cancels: counts of 10¹² that are almost balanced keep all their
-// digits. 0·log 0 is 0.
+// digits. Where ℓ's argument is near -1 the logarithm is that of αg/a or βg/b with g = a+b, which is the same but does
+// not lose a small share. 0·log 0 is 0.
 func divergence(a, b, alpha, beta float64) float64 {
 	if a == 0 || b == 0 {
 		return divergenceOneSided(a, b, alpha, beta)
@@ -25,7 +26,15 @@ func divergence(a, b, alpha, beta float64) float64 {
 	ab := alpha * b
 	e := math.FMA(alpha, b, -ab)
 	d := math.FMA(beta, a, -ab) - e
-	return a*ell(-d/a) + b*ell(d/b)
+	return a*ellOr(-d/a, alpha, b/a) + b*ellOr(d/b, beta, a/b)
+}
+
+// ellOr is ℓ(x), where 1+x = share·(1+ratio).
+func ellOr(x, share, ratio float64) float64 {
+	if x < -0.5 {
+		return x - math.Log(share*(1+ratio))
+	}
+	return ell(x)
 }
 
 func divergenceOneSided(a, b, alpha, beta float64) float64 {

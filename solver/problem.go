@@ -50,8 +50,8 @@ type Group struct {
 	Size               int64
 }
 
-// Problem is one selection to make. Groups are best given in a fixed order, such as [GroupFeatures] returns: where
-// features tie, the order decides, and so the same groups in the same order give the same answer to the last bit.
+// Problem is one selection to make. Groups are best given in the order of [CompareGroups]: where features tie, the order
+// decides, and so the same groups in the same order give the same answer to the last bit.
 type Problem struct {
 	Groups []Group
 	Model  Model
@@ -133,9 +133,6 @@ func (s Status) String() string {
 	return [...]string{"closed", "smooth", "kink", "resolution", "stopped"}[s]
 }
 
-// Early reports whether a limit ended the search before it was done.
-func (s Status) Early() bool { return s == Stopped }
-
 // Result is a support and what is known of it.
 type Result struct {
 	// K is the number of features selected: Problem.K, or all features if there are fewer.
@@ -170,6 +167,15 @@ var (
 	ErrNoMass     = errors.New("all counts are zero")
 )
 
+// Numbers are zero or from Least to Most, so that neither a product nor a quotient of two leaves the range of a float64.
+const (
+	Least = 1e-100
+	Most  = 1e100
+)
+
+// InRange reports whether x can be a count or a smoothing.
+func InRange(x float64) bool { return x == 0 || x >= Least && x <= Most }
+
 // Validate reports the first thing that makes the problem unsolvable.
 func (p Problem) Validate() error {
 	switch {
@@ -177,15 +183,15 @@ func (p Problem) Validate() error {
 		return fmt.Errorf("unknown model %d", int(p.Model))
 	case p.K < 0:
 		return fmt.Errorf("k is %d: it cannot be negative", p.K)
-	case !(p.Smoothing >= 0) || math.IsInf(p.Smoothing, 1):
-		return fmt.Errorf("smoothing is %v: it must be a number that is zero or more", p.Smoothing)
+	case !InRange(p.Smoothing):
+		return fmt.Errorf("smoothing is %v: it must be zero or a number from %g to %g", p.Smoothing, Least, Most)
 	case len(p.Groups) == 0:
 		return ErrNoFeatures
 	}
 	var mass float64
 	for i, g := range p.Groups {
-		if !(g.Positive >= 0) || !(g.Negative >= 0) || math.IsInf(g.Positive, 1) || math.IsInf(g.Negative, 1) {
-			return fmt.Errorf("group %d has the counts %v and %v: counts are finite and not negative", i, g.Positive, g.Negative)
+		if !InRange(g.Positive) || !InRange(g.Negative) {
+			return fmt.Errorf("group %d has the counts %v and %v: counts are zero or from %g to %g", i, g.Positive, g.Negative, Least, Most)
 		}
 		if g.Size < 1 {
 			return fmt.Errorf("group %d has %d features: a group has at least one", i, g.Size)

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -67,7 +66,7 @@ func (r Result) Selector(p Problem) Selector {
 }
 
 func compareTaken(a, b Taken) int {
-	return cmp.Or(cmp.Compare(a.Positive, b.Positive), cmp.Compare(a.Negative, b.Negative))
+	return CompareGroups(Group{Positive: a.Positive, Negative: a.Negative}, Group{Positive: b.Positive, Negative: b.Negative})
 }
 
 func (s Selector) score(positive, negative float64) float64 {

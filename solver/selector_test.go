@@ -1,7 +1,8 @@
 package solver
 
 import (
-	"encoding/json"
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestSelectorAgreesWithTheResult(t *testing.T) {
 		}
 		groups, _, _ := GroupFeatures(positive, negative)
 		for _, model := range []Model{Multinomial, Bernoulli} {
-			p := Problem{Groups: groups, Model: model, Smoothing: float64(rng.IntN(2)), DocumentsPositive: 1e9, DocumentsNegative: 2e9}
+			p := Problem{Groups: groups, Model: model, Smoothing: float64(rng.IntN(2)), DocumentsPositive: 1e17, DocumentsNegative: 2e17}
 			for k := range int64(m + 1) {
 				p.K = k
 				r, err := Solve(p, Settings{})
@@ -29,13 +30,14 @@ func TestSelectorAgreesWithTheResult(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// The selector travels to the workers as JSON.
-				b, err := json.Marshal(r.Selector(p))
+				// The selector travels to the workers in a record.
+				var b bytes.Buffer
+				err = gob.NewEncoder(&b).Encode(r.Selector(p))
 				if err != nil {
 					t.Fatal(err)
 				}
 				var s Selector
-				if err := json.Unmarshal(b, &s); err != nil {
+				if err := gob.NewDecoder(&b).Decode(&s); err != nil {
 					t.Fatal(err)
 				}
 				for i, g := range groups {

@@ -13,10 +13,27 @@ func Solve(p Problem, s Settings) (Result, error) {
 	}
 	p.K = min(p.K, p.features())
 	s = s.withDefaults()
+	solve := solveMultinomial
 	if p.Model == Bernoulli {
-		return solveBernoulli(p), nil
+		solve = solveBernoulli
 	}
-	return solveMultinomial(p, s), nil
+	r := solve(p, s)
+	if err := r.check(); err != nil {
+		return Result{}, fmt.Errorf("solver: %w", err)
+	}
+	return r, nil
+}
+
+// check holds a result against what any result is. Rounding may not turn into a certificate.
+func (r Result) check() error {
+	var size int64
+	for _, n := range r.Take {
+		size += n
+	}
+	if size != r.K || !(r.Gain >= 0 && r.Gain <= r.UpperBound && r.UpperBound <= math.MaxFloat64) || math.IsNaN(r.Odds) {
+		return fmt.Errorf("these counts are beyond what double precision can tell apart (a support of %d for k = %d, gain %v, bound %v)", size, r.K, r.Gain, r.UpperBound)
+	}
+	return nil
 }
 
 // Path solves the problem for every k of ks, in their order; Problem.K is ignored.
@@ -114,7 +131,7 @@ func baseMultinomial(groups []Group) float64 {
 
 // solveBernoulli takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) + h(n₊-f⁺, n₋-f⁻; n₊/n), n times the
 // mutual information of a feature's presence and the class (Theorem 1 of the paper; errata E1, E2 and fact S6).
-func solveBernoulli(p Problem) Result {
+func solveBernoulli(p Problem, _ Settings) Result {
 	groups := smoothed(p)
 	params := parametersBernoulli(p, nil)
 	r := newRanking(groups)

@@ -52,7 +52,7 @@ func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, audits func(
 		return err
 	}
 	if a.Verdict != nil {
-		return modelio.Refuse(ctx, f.Params.Output, *a.Verdict)
+		return modelio.Refuse(ctx, f.Params.Output, f.Params.Run, *a.Verdict)
 	}
 	return modelio.Publish(ctx, f.Params.Output, f.Params.manifest(a))
 }
@@ -82,7 +82,7 @@ func (f *commitFn) ProcessElement(ctx context.Context, _ int, audits, solved, se
 		return err
 	}
 	if tables.verdict != nil {
-		return modelio.Refuse(ctx, f.Params.Output, *tables.verdict)
+		return modelio.Refuse(ctx, f.Params.Output, f.Params.Run, *tables.verdict)
 	}
 	err = each(selected, func(rows []modelio.FeatureRow) error {
 		tables.features = append(tables.features, rows...)
@@ -134,7 +134,7 @@ func (t *tables) rank() error {
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.K, b.K))
 	})
-	slices.SortFunc(t.features, compareFeatures)
+	slices.SortFunc(t.features, CompareFeatures)
 	ranked := t.features[:0]
 	rest := t.features
 	for _, s := range t.solutions {
@@ -156,7 +156,8 @@ func (t *tables) rank() error {
 	return nil
 }
 
-func compareFeatures(a, b modelio.FeatureRow) int {
+// CompareFeatures orders features by problem, k and rank.
+func CompareFeatures(a, b modelio.FeatureRow) int {
 	return cmp.Or(
 		cmp.Compare(a.Problem, b.Problem),
 		cmp.Compare(a.K, b.K),
@@ -190,7 +191,7 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 	for _, row := range rows {
 		gain += row.Score
 	}
-	if int64(len(rows)) != s.Model.K || math.Abs(gain-s.Model.Gain) > 1e-9*s.Model.Gain+1e-12 {
+	if int64(len(rows)) != s.Model.K || !(math.Abs(gain-s.Model.Gain) <= 1e-9*s.Model.Gain+1e-12) {
 		return fmt.Errorf("the model of %s for k = %d was solved with a gain of %v, but %d features were found that gain %v",
 			s.Model.Problem, s.Model.K, s.Model.Gain, len(rows), gain)
 	}

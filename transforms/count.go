@@ -89,7 +89,17 @@ func (f *countFn) Setup() {
 	f.features = beam.NewCounter(CounterNamespace, CounterFeatures)
 }
 
-func (f *countFn) StartBundle(context.Context, func(int, []byte), func([]byte)) { f.bundle = nil }
+func (f *countFn) StartBundle(context.Context, func(int, []byte), func([]byte)) { f.abandon() }
+
+func (f *countFn) Teardown() { f.abandon() }
+
+// abandon ends the goroutines of a bundle that the runner has given up.
+func (f *countFn) abandon() {
+	if f.bundle != nil {
+		f.bundle.stop()
+		f.bundle = nil
+	}
+}
 
 func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock func(int, []byte), _ func([]byte)) error {
 	r, err := decode[corpusio.Range](element)
@@ -108,9 +118,8 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 			return nil
 		case b := <-f.bundle.blocks:
 			emitBlock(b.shard, b.bytes)
-		case <-f.bundle.failed:
-			close(f.bundle.ranges)
-			return f.bundle.err
+		case <-f.bundle.done:
+			return f.bundle.cause()
 		}
 	}
 }
@@ -119,12 +128,13 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	if f.bundle == nil {
 		return nil
 	}
+	defer f.abandon()
 	close(f.bundle.ranges)
 	for b := range f.bundle.blocks {
 		emitBlock(b.shard, b.bytes)
 	}
-	if f.bundle.err != nil {
-		return f.bundle.err
+	if err := f.bundle.cause(); err != nil {
+		return err
 	}
 	f.bundle.totals.normalise()
 	for _, t := range f.bundle.totals.split() {
@@ -139,10 +149,11 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 type countBundle struct {
 	ranges chan corpusio.Range
 	blocks chan shardBlock
-	failed chan struct{} // closed after err is set
+	done   <-chan struct{} // closed when a goroutine has failed, or the bundle was given up
+	fail   context.CancelCauseFunc
+	cause  func() error // why, or nil
 
 	mu       sync.Mutex
-	err      error
 	totals   Totals
 	distinct kernel.Sketch
 	reported int64 // features that the counter shows
@@ -158,7 +169,11 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	f.bytes.Inc(ctx, 0)
 	f.documents.Inc(ctx, 0)
 	f.features.Inc(ctx, 0)
-	b := &countBundle{ranges: make(chan corpusio.Range), blocks: make(chan shardBlock), failed: make(chan struct{})}
+	ctx, fail := context.WithCancelCause(ctx)
+	b := &countBundle{
+		ranges: make(chan corpusio.Range), blocks: make(chan shardBlock),
+		done: ctx.Done(), fail: fail, cause: func() error { return context.Cause(ctx) },
+	}
 	p := f.Params.withDefaults()
 	var wg sync.WaitGroup
 	for range p.Threads {
@@ -176,14 +191,10 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	return b
 }
 
-func (b *countBundle) fail(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err == nil {
-		b.err = err
-		close(b.failed)
-	}
-}
+var errAbandoned = errors.New("the runner has given the bundle up")
+
+// stop ends the goroutines.
+func (b *countBundle) stop() { b.fail(errAbandoned) }
 
 // countWorker is one goroutine: it reads ranges and counts their documents in tables of its own.
 type countWorker struct {
@@ -198,9 +209,17 @@ func (w *countWorker) run(ctx context.Context) error {
 	config := w.params.kernelConfig()
 	config.Distinct = &w.bundle.distinct
 	w.counter = kernel.NewCounter(config)
-	for r := range w.bundle.ranges {
-		if err := w.count(ctx, r); err != nil {
-			return err
+	for more := true; more; {
+		select {
+		case <-w.bundle.done:
+			return w.bundle.cause()
+		case r, ok := <-w.bundle.ranges:
+			if more = ok; !ok {
+				break
+			}
+			if err := w.count(ctx, r); err != nil {
+				return err
+			}
 		}
 	}
 	if err := w.flush(); err != nil {
@@ -239,12 +258,15 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 		w.counter.Add(reader.Label(), reader.Text())
 		if w.counter.Full() {
 			if err := w.flush(); err != nil {
-				return errors.Join(err, reader.Close())
+				return errors.Join(err, reader.Abandon())
 			}
 		}
 		if documents++; documents == 1000 {
 			w.show(ctx, reader.Read()-shown, documents)
 			shown, documents = reader.Read(), 0
+			if err := w.bundle.cause(); err != nil {
+				return errors.Join(err, reader.Abandon())
+			}
 		}
 	}
 	err = reader.Close()
@@ -281,8 +303,8 @@ func (w *countWorker) flush() error {
 		select {
 		case w.bundle.blocks <- shardBlock{shard, b}:
 			return nil
-		case <-w.bundle.failed:
-			return w.bundle.err
+		case <-w.bundle.done:
+			return w.bundle.cause()
 		}
 	})
 }

@@ -89,6 +89,9 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 	sums := make([]ClassTotal, len(labels))
 	hist := histogram.New(labels)
 	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
+		if at := feature.Shard(feat.Key, f.Params.Shards); at != shard {
+			return fmt.Errorf("a block holds %q, which belongs to shard %d", feat.Name, at)
+		}
 		if part.Features++; part.Features%shownFeatures == 0 {
 			f.merged.Inc(ctx, shownFeatures)
 		}

@@ -134,6 +134,7 @@ func TestAuditNoticesUnreadBytes(t *testing.T) {
 		"whole": {[]corpusio.Span{span(100, 200), span(0, 100), span(200, 300)}, 1, ""},
 		"hole":  {[]corpusio.Span{span(0, 100), span(200, 300)}, 1, "was not read once"},
 		"twice": {[]corpusio.Span{span(0, 100), span(100, 300), span(0, 100)}, 1, "was not read once"},
+		"tail":  {[]corpusio.Span{span(1, 300)}, 1, "was not read once"},
 		"end":   {[]corpusio.Span{span(0, 299)}, 1, "was not read once"},
 		"none":  {nil, 1, "0 files were read, 1 were expected"},
 	} {
@@ -143,6 +144,36 @@ func TestAuditNoticesUnreadBytes(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
+	}
+}
+
+func TestConserveNoticesEveryKindOfLoss(t *testing.T) {
+	counted := map[string]ClassTotal{"a": {2, 10, 7}, "b": {1, 5, 5}}
+	for what, arrived := range map[string]map[string]ClassTotal{
+		"a token":   {"a": {0, 9, 7}, "b": {0, 5, 5}},
+		"a posting": {"a": {0, 10, 6}, "b": {0, 5, 5}},
+		"a class":   {"a": {0, 10, 7}},
+		"too many":  {"a": {0, 10, 7}, "b": {0, 5, 5}, "c": {0, 1, 1}},
+	} {
+		if err := conserve(counted, arrived); err == nil {
+			t.Errorf("%s: not noticed", what)
+		}
+	}
+	if err := conserve(counted, map[string]ClassTotal{"a": {0, 10, 7}, "b": {0, 5, 5}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was solved is what is selected: a model whose features gain something else is not written.
+func TestCheckSupportComparesGains(t *testing.T) {
+	rows := []modelio.FeatureRow{{Score: 1}, {Score: 2}}
+	for gain, good := range map[float64]bool{3: true, 3 + 1e-6: false, math.NaN(): false} {
+		if err := checkSupport(rows, Solution{Model: modelio.ModelRow{K: 2, Gain: gain}}); (err == nil) != good {
+			t.Errorf("a gain of %v: %v", gain, err)
+		}
+	}
+	if err := checkSupport(rows[:1], Solution{Model: modelio.ModelRow{K: 2, Gain: 1}}); err == nil {
+		t.Error("one of two features is enough")
 	}
 }
 

@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -104,7 +103,7 @@ func sides(classes []modelio.Class, positive string) (p, n modelio.Class) {
 	return classes[1], classes[0]
 }
 
-// collectGroups adds up the pieces of the histogram, in the order of f⁺ and f⁻.
+// collectGroups adds up the pieces of the histogram, in the order of solver.CompareGroups.
 func collectGroups(next func(*[]byte) bool, positive string) ([]solver.Group, error) {
 	var groups []solver.Group
 	var b []byte
@@ -119,9 +118,7 @@ func collectGroups(next func(*[]byte) bool, positive string) ([]solver.Group, er
 			return nil, err
 		}
 	}
-	slices.SortFunc(groups, func(a, b solver.Group) int {
-		return cmp.Or(cmp.Compare(a.Positive, b.Positive), cmp.Compare(a.Negative, b.Negative))
-	})
+	slices.SortFunc(groups, solver.CompareGroups)
 	merged := groups[:0]
 	for _, g := range groups {
 		if n := len(merged); n > 0 && merged[n-1].Positive == g.Positive && merged[n-1].Negative == g.Negative {
@@ -152,7 +149,7 @@ func (f *solveFn) solve(problem solver.Problem, m int64, positive, negative mode
 		}
 		path = append(path, modelio.PathRow{
 			Problem: name, K: k, UpperBoundGain: r.UpperBound, Gain: r.Gain, Gap: r.Gap,
-			Certificate: r.Certificate.String(), Alpha: r.Alpha,
+			Certificate: r.Certificate.String(), Alpha: r.Alpha, Odds: r.Odds,
 		})
 		text, ok := requested[k]
 		if !ok {
@@ -161,6 +158,10 @@ func (f *solveFn) solve(problem solver.Problem, m int64, positive, negative mode
 		if k == 1 && f.Params.Model == solver.Multinomial {
 			warnings = append(warnings, "k = 1 gains nothing, whichever feature it is: the two classes share all their probability outside it")
 		}
+		if math.IsNaN(r.Parameters.Intercept) {
+			warnings = append(warnings, fmt.Sprintf("k = %d: the weights are infinite, and contradict each other where two such words are missing: "+
+				"the intercept is NaN; a --smoothing above 0 avoids that", k))
+		}
 		err = emitRecord(emit, Solved{Solution: &Solution{
 			Model: modelio.ModelRow{
 				Problem: name, Positive: positive.Label, Negative: negative.Label, Model: f.Params.Model.String(),
@@ -168,7 +169,7 @@ func (f *solveFn) solve(problem solver.Problem, m int64, positive, negative mode
 				DocsPositive: positive.Documents, DocsNegative: negative.Documents,
 				Smoothing: f.Params.Smoothing, Intercept: r.Parameters.Intercept, Base: r.Base,
 				UpperBoundGain: r.UpperBound, Gain: r.Gain, Gap: r.Gap, Certificate: r.Certificate.String(),
-				Alpha: r.Alpha, Evaluations: int64(r.Evaluations),
+				Alpha: r.Alpha, Odds: r.Odds, Evaluations: int64(r.Evaluations),
 			},
 			Parameters: r.Parameters,
 			Selector:   r.Selector(problem),
@@ -183,16 +184,21 @@ func (f *solveFn) solve(problem solver.Problem, m int64, positive, negative mode
 // requested returns the ks to make models for, each with the words that asked for it.
 func (f *solveFn) requested(m int64) (ks map[int64]string, warnings []string) {
 	ks = map[int64]string{}
+	var beyond []string
 	for _, k := range f.Params.K {
 		n := k.of(m)
 		if k.Number > m {
-			warnings = append(warnings, fmt.Sprintf("k = %d is more than the %d features there are: all of them are selected", k.Number, m))
+			beyond = append(beyond, k.Text)
 		}
 		if text, ok := ks[n]; !ok {
 			ks[n] = k.Text
 		} else if !slices.Contains(strings.Split(text, ","), k.Text) {
 			ks[n] = text + "," + k.Text
 		}
+	}
+	if n := len(beyond); n > 0 {
+		warnings = append(warnings, fmt.Sprintf("k = %s is more than the %d features there are: all of them are selected",
+			strings.Join(beyond[:min(n, 3)], ", ")+strings.Repeat(", …", min(n/4, 1)), m))
 	}
 	return ks, warnings
 }

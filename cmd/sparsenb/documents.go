@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,7 @@ func addOutputFlag(fs *flag.FlagSet) *string {
 
 // check looks for the flags that must be there.
 func (f *documentFlags) check() error {
-	if len(f.input) == 0 {
+	if len(f.input) == 0 || slices.Contains(f.input, "") {
 		return pipeline.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
 	}
 	return required("output", *f.output, "the folder to write to")
@@ -58,7 +59,7 @@ func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, err er
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, pipeline.Usagef("--max_rejected: %w", err)
 	}
-	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes, 1, 1<<30); err != nil {
+	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes, 1, 256<<20); err != nil {
 		return d, err
 	}
 	if d.Shards, err = parseInt("shards", *f.shards, 1, 10_000); err != nil {
@@ -68,7 +69,7 @@ func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, err er
 		return d, err
 	}
 	if d.Files, err = corpusio.List(ctx, f.input); err != nil {
-		return d, &pipeline.Error{Exit: pipeline.ExitUsage, Err: explainInput(err)}
+		return d, pipeline.InputError(explainInput(err))
 	}
 	if !hasContent(d.Files) {
 		return d, &pipeline.Error{Exit: pipeline.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +13,12 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // flags are those of one verb; the flag set also has the 58 of Beam.
 type flags struct {
+	verb  string
 	names []string
 	run   func(ctx context.Context, args []string) error
 }
@@ -25,7 +26,7 @@ type flags struct {
 func ownFlags(fs *flag.FlagSet, v verb) flags {
 	before := map[string]bool{}
 	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = true })
-	own := flags{run: v.prepare(fs)}
+	own := flags{verb: v.name, run: v.prepare(fs)}
 	fs.VisitAll(func(f *flag.Flag) {
 		if !before[f.Name] {
 			own.names = append(own.names, f.Name)
@@ -53,11 +54,9 @@ func explainFlag(fs *flag.FlagSet, own flags, err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var all []string
 		fs.VisitAll(func(f *flag.Flag) { all = append(all, f.Name) })
-		guess := didYouMean(name, own.names)
-		if guess == "" {
-			guess = didYouMean(name, all)
-		}
-		return pipeline.Usagef("--%s is no flag%s; sparsenb help lists them", strings.TrimLeft(name, "-"), strings.Replace(guess, "mean ", "mean --", 1))
+		guess := cmp.Or(didYouMean(name, own.names), didYouMean(name, all))
+		return pipeline.Usagef("--%s is no flag of sparsenb %s%s; sparsenb help %[2]s lists them", strings.TrimLeft(name, "-"), own.verb,
+			strings.Replace(guess, "mean ", "mean --", 1))
 	}
 	return pipeline.Usagef("%s", strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error()))
 }
@@ -111,7 +110,9 @@ func (l *list) Set(value string) error {
 func (l list) commas() []string {
 	var parts []string
 	for _, value := range l {
-		parts = append(parts, strings.Split(value, ",")...)
+		for _, part := range strings.Split(value, ",") {
+			parts = append(parts, strings.TrimSpace(part))
+		}
 	}
 	return parts
 }
@@ -151,8 +152,8 @@ func parseInt(name, value string, least, most int) (int, error) {
 
 func parseSmoothing(value string) (float64, error) {
 	a, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(a >= 0) || math.IsInf(a, 1) {
-		return 0, pipeline.Usagef("--smoothing=%s: not a number that is zero or more", value)
+	if err != nil || !solver.InRange(a) {
+		return 0, pipeline.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
 	}
 	return a, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -22,12 +23,13 @@ var inspect = verb{
 	manual: `Usage: sparsenb inspect [--verify] DIR [DIR]
 
 Shows what a run has published: the features of its models with their weights and counts, what is proven of them, the
-path over k, and what was read. With --verify it computes everything again from the files: the checksums, that no token
-was lost between the documents and the counts, θ and gain from the counts, and the bound at the α that is given.
+path over k, and what was read. With --verify it computes again from the files: the checksums, that no token was lost
+between the documents and the counts, θ and gain from the counts, and the bounds. That nothing gains more where a model
+is called optimal it does not prove again; the bound and the gap it does.
 With two folders it says how their models differ.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		verify := fs.Bool("verify", false, "\n        compute everything again from the files")
+		verify := fs.Bool("verify", false, "\n        compute again from the counts what the files say")
 		return func(ctx context.Context, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return pipeline.Usagef("inspect takes one folder, or two to compare")
@@ -36,7 +38,7 @@ With two folders it says how their models differ.
 			for _, dir := range args {
 				p, err := modelio.Read(ctx, dir)
 				if err != nil {
-					return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
+					return unreadable(ctx, dir, *verify, err)
 				}
 				runs = append(runs, p)
 			}
@@ -51,6 +53,24 @@ With two folders it says how their models differ.
 			return verifyAll(ctx, os.Stdout, args)
 		}
 	},
+}
+
+// unreadable says why there is nothing to show.
+func unreadable(ctx context.Context, dir string, verify bool, err error) error {
+	state, e := modelio.ReadState(ctx, dir)
+	exit := pipeline.ExitUsage
+	switch {
+	case e != nil:
+		err = e
+	case state.Success != nil && verify:
+		exit = pipeline.ExitData
+	case state.Success != nil:
+	case state.Verdict != nil:
+		err = fmt.Errorf("%s: the run %s ended without a model: %s", dir, state.Verdict.Run, state.Verdict.Message)
+	case state.Started != nil:
+		err = fmt.Errorf("%s: the run %s is not complete: it is under way, or was interrupted", dir, state.Started.ID)
+	}
+	return &pipeline.Error{Exit: exit, Err: err}
 }
 
 func verifyAll(ctx context.Context, w io.Writer, dirs []string) error {
@@ -115,8 +135,17 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 		}
 	}
 	if compared == 0 {
-		fmt.Fprintln(w, "\nNo model of one has the problem and the k of a model of the other.")
+		fmt.Fprintf(w, "\nNo model of one has the problem and the k of a model of the other: %s; %s.\n", problems(a), problems(b))
 	}
+}
+
+// problems lists the models of a run.
+func problems(p modelio.Published) string {
+	var list []string
+	for _, m := range p.Models {
+		list = append(list, fmt.Sprintf("%s, k = %d", printable(m.Problem), m.K))
+	}
+	return p.Dir + " has " + cmp.Or(strings.Join(list, " and "), "none")
 }
 
 func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow, noun string) {

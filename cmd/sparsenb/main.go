@@ -11,8 +11,11 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	harness "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
@@ -46,6 +49,9 @@ func sparsenb() int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, train.manual)
 		return pipeline.ExitUsage
+	}
+	if slices.Contains([]string{"--version", "-version"}, args[0]) {
+		args = []string{"version"}
 	}
 	v, args, err := chooseVerb(args)
 	if err != nil {
@@ -104,7 +110,7 @@ func report(err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "sparsenb: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintln(os.Stderr, "sparsenb: "+printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	var interrupted interruptedError
 	if errors.As(err, &interrupted) {
 		return 128 + int(interrupted.signal)
@@ -117,8 +123,29 @@ func report(err error) int {
 }
 
 func warn(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "sparsenb: warning: "+format+"\n", args...)
+	fmt.Fprintln(os.Stderr, "sparsenb: warning: "+printable(fmt.Sprintf(format, args...)))
 }
+
+// printable escapes what a terminal would act upon: labels, words and names are what others wrote.
+func printable(text string) string {
+	if strings.IndexFunc(text, unprintable) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unprintable(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// unprintable knows control characters, and those that turn the direction of what follows. Marks and joiners are part of
+// words.
+func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // interruptedError is the cause of a context that a signal has ended.
 type interruptedError struct{ signal syscall.Signal }

@@ -87,7 +87,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		if got := filesOf(t, dir); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("finished by the same command: %v, want %v", got, want)
 		}
-		if left, _ := filepath.Glob(filepath.Join(dir, "*", ".*")); len(left) > 0 {
+		if left := outside.Hidden(t, dir); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 	}

@@ -20,7 +20,7 @@ func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 		smoothing: fs.String("smoothing", "1", "=1\n        added to every count, scikit-learn's alpha (default 1)"),
 		positive:  fs.String("positive", "", "=LABEL\n        the class whose features get positive weights (default the last label in byte order)"),
 	}
-	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models")
+	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models. A share is of all different words, rounded, and at least one")
 	return f
 }
 

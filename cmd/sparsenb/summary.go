@@ -56,13 +56,24 @@ func corpus(m modelio.Manifest) string {
 			classes = append(classes, fmt.Sprintf("and %d more", len(m.Classes)-i))
 			break
 		}
-		text := c.Label + " ("
+		text := printable(c.Label) + " ("
 		if c.Documents != nil {
 			text += plural(*c.Documents, "document") + ", "
 		}
-		classes = append(classes, text+number(c.Tokens)+" "+noun(m)+"s)")
+		classes = append(classes, text+counted(c.Tokens, m)+")")
 	}
 	return fmt.Sprintf("%s; %s", strings.Join(classes, ", "), plural(m.Features, "different "+noun(m)))
+}
+
+// counted says how much there is of a class: words, or what the rows of a table add up to.
+func counted(tokens float64, m modelio.Manifest) string {
+	switch {
+	case noun(m) != "word":
+		return "counts of " + number(tokens)
+	case tokens == 1:
+		return "1 word"
+	}
+	return number(tokens) + " words"
 }
 
 const (
@@ -88,7 +99,11 @@ func contents(m modelio.Manifest) string {
 
 // printModel prints the features of a model as a table, and the certificate in words.
 func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string) {
-	fmt.Fprintf(w, "%s of %s tell %s from %s:\n\n", humanize.Comma(m.K), plural(m.M, noun), m.Positive, m.Negative)
+	verb := "tell"
+	if m.K == 1 {
+		verb = "tells"
+	}
+	fmt.Fprintf(w, "%s of %s %s %s from %s:\n\n", humanize.Comma(m.K), plural(m.M, noun), verb, printable(m.Positive), printable(m.Negative))
 	in := "in "
 	if m.Model == "bernoulli" {
 		in = "documents of "
@@ -144,8 +159,13 @@ func decimals(x float64) string {
 
 // number shows a count, which is an integer unless it comes from a table of the user's own.
 func number(x float64) string {
-	if x == math.Trunc(x) {
+	switch {
+	case x >= 1e15:
+		return fmt.Sprintf("%.4g", x)
+	case x == math.Trunc(x):
 		return humanize.Comma(int64(x))
+	case x < 0.01:
+		return fmt.Sprintf("%.3g", x)
 	}
 	return humanize.FormatFloat("#,###.##", x)
 }
@@ -157,11 +177,23 @@ func plural(n int64, noun string) string {
 	return humanize.Comma(n) + " " + noun + "s"
 }
 
+// maxCell is the width of the widest column, in characters.
+const maxCell = 40
+
+func shorten(cell string) string {
+	if runes := []rune(cell); len(runes) > maxCell {
+		return string(runes[:maxCell-1]) + "…"
+	}
+	return cell
+}
+
 // printTable prints columns that are aligned to the left (l) or to the right (r).
 func printTable(w io.Writer, rows [][]string, align string) {
 	width := make([]int, len(align))
 	for _, row := range rows {
 		for i, cell := range row {
+			row[i] = shorten(printable(cell))
+			cell = row[i]
 			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}

@@ -50,6 +50,20 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
+// Hidden returns the files in a folder and those in it whose names start with a dot, which is what writers leave that were
+// interrupted.
+func Hidden(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{".*", "*/.*"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, found...)
+	}
+	return names
+}
+
 func missing(t testing.TB, what, message string) {
 	t.Helper()
 	for _, required := range strings.Split(os.Getenv("SPARSENB_REQUIRE"), ",") {

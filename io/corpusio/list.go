@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
@@ -43,8 +45,8 @@ type Range struct {
 // ErrNoMatch is wrapped by the error of List for a pattern that matches no file.
 var ErrNoMatch = errors.New("no file matches")
 
-// List finds the files that the patterns name, sorted by name; a file that several patterns name is listed once. It
-// opens each, so that a file that cannot be read is noticed before any work is done.
+// List finds the files that the patterns name, by their absolute paths and sorted by them; a file that several patterns
+// name is listed once. It opens each, so that a file that cannot be read is noticed before any work is done.
 func List(ctx context.Context, patterns []string) ([]File, error) {
 	var files []File
 	for _, pattern := range patterns {
@@ -62,6 +64,12 @@ func List(ctx context.Context, patterns []string) ([]File, error) {
 		for _, info := range infos {
 			c, err := sniff(ctx, store, info)
 			if err != nil {
+				return nil, err
+			}
+			if !utf8.ValidString(info.Name) {
+				return nil, fmt.Errorf("%q: the name is not UTF-8; rename the file, or link to it", info.Name)
+			}
+			if info.Name, err = fileio.Absolute(info.Name); err != nil {
 				return nil, err
 			}
 			files = append(files, File{info, c})
@@ -82,7 +90,31 @@ func sniff(ctx context.Context, store fileio.Store, info fileio.Info) (Compressi
 	if e := f.Close(); err == nil || errors.Is(err, io.EOF) {
 		err = e
 	}
-	return compressionOf(head[:n]), err
+	c := compressionOf(head[:n])
+	if what := unreadable(info.Name, c, head[:n]); what != "" && err == nil {
+		err = &CorruptError{info.Name, 0, what}
+	}
+	return c, err
+}
+
+// unreadable says why a file that seems plain is no text: it is packed in a way that is not read, or it is named as a
+// compressed file, is none, and is no UTF-8 either.
+func unreadable(name string, c Compression, head []byte) string {
+	if c != Plain {
+		return ""
+	}
+	for magic, kind := range map[string]string{
+		"\xfd7zXZ\x00": "xz", "\x04\x22\x4d\x18": "lz4", "PK\x03\x04": "zip", "7z\xbc\xaf\x27\x1c": "7z", "PAR1": "Parquet",
+	} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return "is a file of " + kind + ", which is not read; unpack it, or pack it with gzip, zstd or bzip2"
+		}
+	}
+	whole := bytes.ToValidUTF8(head[:max(0, len(head)-utf8.UTFMax+1)], nil) // the last character may be cut
+	if suffix := path.Ext(name); slices.Contains([]string{".gz", ".zst", ".bz2"}, suffix) && len(whole) < len(head)-utf8.UTFMax+1 {
+		return "is named " + suffix + ", but does not start as such a file does; it is damaged"
+	}
+	return ""
 }
 
 func compressionOf(head []byte) Compression {

@@ -25,6 +25,8 @@ const (
 	NoTab      Reason = "no_tab"
 	EmptyLabel Reason = "empty_label"
 	TooLong    Reason = "too_long"
+	NulLabel   Reason = "nul_label"
+	BareReturn Reason = "bare_return"
 )
 
 // Sentence says what is wrong with the line.
@@ -36,6 +38,10 @@ func (r Reason) Sentence() string {
 		return "nothing stands before the tab"
 	case TooLong:
 		return "the line is longer than --max_record_bytes"
+	case NulLabel:
+		return "the label has NUL bytes; is the text UTF-16 or UTF-32?"
+	case BareReturn:
+		return "a carriage return stands within the line, before another tab; do the lines end in CR alone?"
 	}
 	return string(r)
 }
@@ -224,9 +230,38 @@ func (r *Reader) Next() bool {
 			r.reject(start, EmptyLabel)
 			continue
 		}
+		if bytes.IndexByte(r.label, 0) >= 0 {
+			r.reject(start, NulLabel)
+			continue
+		}
 		r.text = line[tab+1:]
+		if n := bareReturns(line); n >= manyReturns {
+			r.err = &CorruptError{r.span.File.Name, start, "its lines end in carriage returns alone (convert it with: tr '\\r' '\\n')"}
+			return false
+		} else if n > 0 {
+			r.reject(start, BareReturn)
+			continue
+		}
 		return true
 	}
+}
+
+// manyReturns is how many lines that end in CR alone, read as one, condemn the file. A few are a line gone wrong.
+const manyReturns = 10
+
+// bareReturns counts, up to manyReturns, the carriage returns after which something like label<TAB> follows.
+func bareReturns(line []byte) (n int) {
+	for n < manyReturns {
+		i := bytes.IndexByte(line, '\r')
+		if i < 0 {
+			break
+		}
+		line = line[i+1:]
+		if end := bytes.IndexAny(line, "\r\t"); end > 0 && line[end] == '\t' {
+			n++
+		}
+	}
+	return n
 }
 
 // Label and Text return the document. They are valid until the next call of Next.
@@ -301,11 +336,18 @@ func (r *Reader) skipMark() {
 		if r.limit >= 0 { // the first line belongs to the first range, however short that is
 			r.limit = max(r.limit, r.position+1)
 		}
+	case bytes.HasPrefix(head, []byte("\xff\xfe\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe")):
+		r.refuse("UTF-32")
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		r.ended = true
-		r.err = &CorruptError{r.span.File.Name, 0, "the text is UTF-16, not UTF-8 (convert it with: iconv -f UTF-16 -t UTF-8)"}
-		r.at, r.end = 0, 0
+		r.refuse("UTF-16")
 	}
+}
+
+// refuse ends a text that is not UTF-8.
+func (r *Reader) refuse(encoding string) {
+	r.ended = true
+	r.err = &CorruptError{r.span.File.Name, 0, fmt.Sprintf("the text is %s, not UTF-8 (convert it with: iconv -f %[1]s -t UTF-8)", encoding)}
+	r.at, r.end = 0, 0
 }
 
 // fill reads more into the buffer. It makes room by moving what is not yet parsed to the front, and by growing.
@@ -364,6 +406,12 @@ func (r *Reader) Close() error {
 		err = e
 	}
 	return err
+}
+
+// Abandon closes the file without a look at what is left of the range.
+func (r *Reader) Abandon() error {
+	r.close()
+	return r.file.Close()
 }
 
 // settle reads what is left of the range, which no line of it needed, and checks that the file is still the same.

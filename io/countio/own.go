@@ -18,6 +18,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // Own is a table of the user's own: a column named feature, and a column of counts for each class. It is CSV, or TSV
@@ -141,14 +142,20 @@ func (r *ownReader) header(names []string) error {
 	return nil
 }
 
+// maxFeature is the longest name, in bytes; words from text have the same limit.
+const maxFeature = math.MaxUint16
+
 // emit checks a row and passes it on.
 func (r *ownReader) emit(name []byte) error {
 	if len(name) == 0 {
 		return r.fail("the feature is empty")
 	}
+	if len(name) > maxFeature {
+		return r.fail("the feature has %d bytes, %d are the most", len(name), maxFeature)
+	}
 	for i, v := range r.values {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return r.fail("the count of %q in class %s is %v; it must be a number that is zero or more", name, r.own.Classes[i], v)
+		if !solver.InRange(v) {
+			return r.fail("the count of %q in class %s is %v; it must be zero or a number from %g to %g", name, r.own.Classes[i], v, solver.Least, solver.Most)
 		}
 		r.values[i] = v + 0 // -0 becomes 0
 		r.own.Sums[i] += v
@@ -239,7 +246,11 @@ func tsvRows(in *bufio.Reader) func() ([]string, error) {
 
 // readParquet reads a flat Parquet table whose columns of counts are numbers.
 func (r *ownReader) readParquet(f fileio.File, info fileio.Info) (err error) {
+	visiting := false // as in readTable
 	defer func() {
+		if visiting {
+			return
+		}
 		if p := recover(); p != nil {
 			err = r.fail("not a readable Parquet file: %v", p)
 		}
@@ -267,12 +278,14 @@ func (r *ownReader) readParquet(f fileio.File, info fileio.Info) (err error) {
 	rows := make([]parquet.Row, 256)
 	for {
 		n, err := reader.ReadRows(rows)
+		visiting = true
 		for _, row := range rows[:n] {
 			r.row++
 			if err := r.parquetRow(row, len(names)); err != nil {
 				return err
 			}
 		}
+		visiting = false
 		if errors.Is(err, io.EOF) {
 			return reader.Close()
 		}

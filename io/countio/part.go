@@ -159,8 +159,13 @@ func ReadTable[T any](ctx context.Context, name string, visit func(*T) error) (e
 }
 
 func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (err error) {
-	// What is not a Parquet file, or a damaged one, may also make the library panic.
+	// What is not a Parquet file, or a damaged one, may also make the library panic. A panic of visit, which is how Beam
+	// stops a bundle, is not ours.
+	visiting := false
 	defer func() {
+		if visiting {
+			return
+		}
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s: not a readable Parquet file: %v", info.Name, p)
 		}
@@ -179,11 +184,13 @@ func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (er
 	rows := make([]T, 1024)
 	for {
 		n, err := r.Read(rows)
+		visiting = true
 		for i := range rows[:n] {
 			if err := visit(&rows[i]); err != nil {
 				return err
 			}
 		}
+		visiting = false
 		if err == io.EOF {
 			return r.Close()
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -95,6 +96,15 @@ func For(name string) (Store, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("%s: %s:// is not supported; use a path of the file system", name, scheme)
+}
+
+// Absolute names a file of the file system from its root, so that every process means the same by it.
+func Absolute(name string) (string, error) {
+	if name == "" || strings.Contains(name, "://") {
+		return name, nil
+	}
+	absolute, err := filepath.Abs(name)
+	return absolute, named(name, err)
 }
 
 // Join appends parts to the name of a folder.

@@ -57,7 +57,7 @@ func (l local) Glob(ctx context.Context, pattern string) ([]Info, error) {
 	case err == nil && i.IsDir():
 		return nil, fmt.Errorf("%s: is a directory; name its files, as in '%s/*'", pattern, strings.TrimRight(pattern, "/"))
 	case err == nil && !i.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is not a regular file; its size must be known", pattern)
+		return nil, irregular(pattern)
 	case err == nil:
 		return []Info{infoOf(pattern, i)}, nil
 	case !strings.ContainsAny(pattern, "*?["):
@@ -111,11 +111,19 @@ func (local) List(_ context.Context, dir string) ([]Info, error) {
 type localFile struct{ *os.File }
 
 func (local) Open(_ context.Context, name string) (File, error) {
+	i, err := os.Stat(name) // to open a pipe may wait for ever
+	if err == nil && !i.Mode().IsRegular() && !i.IsDir() {
+		return nil, irregular(name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, named(name, err)
 	}
 	return localFile{f}, nil
+}
+
+func irregular(name string) error {
+	return fmt.Errorf("%s: is not a regular file; its size must be known", name)
 }
 
 func (f localFile) ReadAt(p []byte, offset int64) (int, error) {
@@ -257,6 +265,9 @@ func (l local) Sweep(ctx context.Context, dir string) error {
 func (local) CheckWritable(_ context.Context, dir string) error {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		i, err := os.Stat(at)
+		if _, e := os.Lstat(at); errors.Is(err, fs.ErrNotExist) && e == nil {
+			return fmt.Errorf("%s: %s is a link to nothing", dir, at)
+		}
 		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
 			continue
 		}

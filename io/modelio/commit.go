@@ -31,7 +31,7 @@ type State struct {
 	Success *Success // a run was published
 	Started *Run     // a run has begun and not ended
 	Verdict *Verdict // a run ended without a model
-	Foreign string   // a file that no run writes, if there is one
+	Foreign string   // a file that no run has written, if there is one
 }
 
 // ReadState looks into an output folder, which need not exist.
@@ -65,8 +65,9 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	if err != nil {
 		return s, err
 	}
+	begun := s.Success != nil || s.Started != nil
 	for _, name := range names {
-		if !ours(name) && !strings.HasPrefix(path.Base(name), ".") {
+		if !(ours(name) && (begun || name == VerdictFile)) && !strings.HasPrefix(path.Base(name), ".") {
 			s.Foreign = fileio.Join(dir, name)
 			break
 		}
@@ -116,14 +117,11 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s: another run (%s) is writing there, or was killed", e.Dir, e.Run)
 }
 
-// Claim begins to write. It fails with a *TakenError if the folder belongs to a run with another fingerprint.
+// Claim begins to write. It fails with a *TakenError if the folder belongs to a run with another fingerprint. Where the
+// same run has been published already, there is nothing to claim.
 func Claim(ctx context.Context, dir string, run Run) error {
-	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
-	if err != nil {
+	if published, err := checkPublished(ctx, dir, run); err != nil || published {
 		return err
-	}
-	if found && success.Fingerprint != run.Fingerprint {
-		return &TakenError{dir, success.Run, true}
 	}
 	content, err := json.Marshal(run)
 	if err != nil {
@@ -133,18 +131,37 @@ func Claim(ctx context.Context, dir string, run Run) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Remove(ctx, fileio.Join(dir, VerdictFile)); err != nil {
-		return err
-	}
 	err = store.CreateExclusive(ctx, fileio.Join(dir, StartedFile), content)
-	if !errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) {
+		_, err := holds(ctx, dir, run)
 		return err
 	}
-	other, found, err := readJSON[Run](ctx, dir, StartedFile)
-	if err == nil && found && other.Fingerprint != run.Fingerprint {
-		return &TakenError{dir, other.ID, false}
+	if err != nil {
+		return err
 	}
-	return err
+	// Another run may have published, and taken its claim away, since we looked.
+	if published, err := checkPublished(ctx, dir, run); err != nil || published {
+		return errors.Join(err, store.Remove(ctx, fileio.Join(dir, StartedFile)))
+	}
+	return store.Remove(ctx, fileio.Join(dir, VerdictFile))
+}
+
+// checkPublished reports whether the run stands in the folder, and fails if another does.
+func checkPublished(ctx context.Context, dir string, run Run) (bool, error) {
+	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
+	if err == nil && found && success.Fingerprint != run.Fingerprint {
+		err = &TakenError{dir, success.Run, true}
+	}
+	return found, err
+}
+
+// holds reports whether the claim on the folder is the run's own, and fails if it is another's.
+func holds(ctx context.Context, dir string, run Run) (bool, error) {
+	claim, found, err := readJSON[Run](ctx, dir, StartedFile)
+	if err == nil && found && claim.Fingerprint != run.Fingerprint {
+		err = &TakenError{dir, claim.ID, false}
+	}
+	return found, err
 }
 
 // Publish makes the run visible. The files it lists are in their place. Where the same run was published already, or
@@ -170,26 +187,21 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	}
 	content = append(content, '\n')
 	err = store.CreateExclusive(ctx, fileio.Join(dir, ManifestFile), content)
+	id := m.ID
 	if errors.Is(err, fs.ErrExist) {
-		content, err = adopt(ctx, dir, m)
+		id, content, err = adopt(ctx, dir, m)
 	}
 	if err != nil {
 		return err
 	}
 	hash := sha256.Sum256(content)
-	success, err := json.Marshal(Success{m.ID, m.Fingerprint, hex.EncodeToString(hash[:])})
+	success, err := json.Marshal(Success{id, m.Fingerprint, hex.EncodeToString(hash[:])})
 	if err != nil {
 		return err
 	}
 	err = store.CreateExclusive(ctx, fileio.Join(dir, SuccessFile), append(success, '\n'))
 	if errors.Is(err, fs.ErrExist) {
-		other, _, e := readJSON[Success](ctx, dir, SuccessFile)
-		if e != nil {
-			return e
-		}
-		if err = nil; other.Fingerprint != m.Fingerprint {
-			return &TakenError{dir, other.Run, true}
-		}
+		_, err = checkPublished(ctx, dir, m.Run)
 	}
 	if err != nil {
 		return err
@@ -197,24 +209,25 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	return tidy(ctx, store, dir)
 }
 
-// adopt returns the manifest that an earlier attempt at the same run has left, after it has compared its files with
-// ours.
-func adopt(ctx context.Context, dir string, m Manifest) ([]byte, error) {
-	content, err := fileio.ReadAll(ctx, fileio.Join(dir, ManifestFile))
+// adopt returns the manifest that an earlier attempt at the same run has left, with its id, after it has compared its
+// files with ours.
+func adopt(ctx context.Context, dir string, m Manifest) (id string, content []byte, err error) {
+	name := fileio.Join(dir, ManifestFile)
+	content, err = fileio.ReadAll(ctx, name)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	var other Manifest
 	if err := json.Unmarshal(content, &other); err != nil {
-		return nil, fmt.Errorf("%s: %w", fileio.Join(dir, ManifestFile), err)
+		return "", nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if other.Fingerprint != m.Fingerprint {
-		return nil, &TakenError{dir, other.ID, true}
+		return "", nil, &TakenError{dir, other.ID, true}
 	}
 	if !slices.Equal(other.Files, m.Files) {
-		return nil, fmt.Errorf("%s: lists other files than this run wrote, though both were asked for the same", fileio.Join(dir, ManifestFile))
+		return "", nil, fmt.Errorf("%s: an attempt of version %s has listed other files than this one, of version %s, wrote; remove %s and start again", name, other.Version, m.Version, dir)
 	}
-	return content, nil
+	return other.ID, content, nil
 }
 
 // tidy takes away what a finished run needs no longer.
@@ -228,11 +241,13 @@ func tidy(ctx context.Context, store fileio.Store, dir string) error {
 	return store.Sweep(ctx, dir)
 }
 
-// Refuse ends a run without a model: it removes what was written and says why. If the same run has been published, by
-// another attempt, it does nothing.
-func Refuse(ctx context.Context, dir string, v Verdict) error {
-	_, found, err := readJSON[Success](ctx, dir, SuccessFile)
-	if err != nil || found {
+// Refuse ends a run without a model: it removes what was written and says why. It does nothing in a folder that the run
+// does not hold: it has been published, by another attempt, or was refused before.
+func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
+	if published, err := checkPublished(ctx, dir, run); err != nil || published {
+		return err
+	}
+	if held, err := holds(ctx, dir, run); err != nil || !held {
 		return err
 	}
 	content, err := json.Marshal(v)
@@ -251,7 +266,8 @@ func Refuse(ctx context.Context, dir string, v Verdict) error {
 		return err
 	}
 	for _, name := range names {
-		if name == VerdictFile || name == StartedFile || !ours(name) {
+		switch {
+		case name == SuccessFile, name == VerdictFile, name == StartedFile, !ours(name):
 			continue
 		}
 		if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {

@@ -171,7 +171,7 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 	}
 	v := Verdict{"a", 3, "no documents"}
 	for range 2 { // also when it is done again
-		if err := Refuse(t.Context(), dir, v); err != nil {
+		if err := Refuse(t.Context(), dir, r, v); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestRefuseDoesNotUnpublish(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := names(t, dir)
-	if err := Refuse(t.Context(), dir, Verdict{"b", 3, "too late"}); err != nil {
+	if err := Refuse(t.Context(), dir, r, Verdict{"b", 3, "too late"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); !slices.Equal(got, before) {
@@ -222,5 +222,52 @@ func TestReadManifestExplainsWhatIsMissing(t *testing.T) {
 	}
 	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), ManifestFile) {
 		t.Error(err)
+	}
+}
+
+// A folder that has gone to another run meanwhile is not touched by one that was refused.
+func TestRefuseLeavesOthersAlone(t *testing.T) {
+	dir := t.TempDir()
+	ours, theirs := run("a", "ours"), run("b", "theirs")
+	if err := Claim(t.Context(), dir, theirs); err != nil {
+		t.Fatal(err)
+	}
+	m := written(t, dir, theirs)
+	before := names(t, dir)
+	var taken *TakenError
+	if err := Refuse(t.Context(), dir, ours, Verdict{"a", 3, "late"}); !errors.As(err, &taken) {
+		t.Errorf("their claim: %v", err)
+	}
+	if got := names(t, dir); !slices.Equal(got, before) {
+		t.Errorf("left: %v, were %v", got, before)
+	}
+	if err := Publish(t.Context(), dir, m); err != nil {
+		t.Fatal(err)
+	}
+	before = names(t, dir)
+	if err := Refuse(t.Context(), dir, ours, Verdict{"a", 3, "late"}); !errors.As(err, &taken) || !taken.Published {
+		t.Errorf("their model: %v", err)
+	}
+	if err := Publish(t.Context(), dir, written(t, t.TempDir(), ours)); err == nil {
+		t.Error("published over another run")
+	}
+	if got := names(t, dir); !slices.Equal(got, before) {
+		t.Errorf("left: %v, were %v", got, before)
+	}
+}
+
+// A claim on what the same run has published already leaves no trace.
+func TestClaimOfAPublishedRun(t *testing.T) {
+	dir := t.TempDir()
+	r := run("a", "same")
+	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, dir)
+	if err := Claim(t.Context(), dir, run("b", "same")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir); !slices.Equal(got, before) {
+		t.Errorf("left: %v, were %v", got, before)
 	}
 }

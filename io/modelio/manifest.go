@@ -87,6 +87,20 @@ type Success struct {
 	ManifestSHA256 string `json:"manifest_sha256"`
 }
 
+// UnreadableError is a file of a run that does not hold what this program writes there.
+type UnreadableError struct {
+	Name string
+	Err  error
+}
+
+// Error names the file.
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("%s: is not as sparsenb writes it (%v)", e.Name, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // readJSON reads a small file, or reports that it is not there.
 func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool, err error) {
 	name = fileio.Join(dir, name)
@@ -98,7 +112,7 @@ func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool
 		return value, false, err
 	}
 	if err := json.Unmarshal(b, &value); err != nil {
-		return value, false, fmt.Errorf("%s: %w", name, err)
+		return value, false, &UnreadableError{name, err}
 	}
 	return value, true, nil
 }

@@ -50,6 +50,7 @@ type ModelRow struct {
 	Gap            float64 `parquet:"gap"`
 	Certificate    string  `parquet:"certificate"`
 	Alpha          float64 `parquet:"alpha"` // where the bound was evaluated
+	Odds           float64 `parquet:"odds"`  // α/(1-α), precise where α is near 1
 	Evaluations    int64   `parquet:"evaluations"`
 }
 
@@ -62,4 +63,5 @@ type PathRow struct {
 	Gap            float64 `parquet:"gap"`
 	Certificate    string  `parquet:"certificate"`
 	Alpha          float64 `parquet:"alpha"`
+	Odds           float64 `parquet:"odds"`
 }
