@@ -13,8 +13,10 @@ FUZZTIME ?= 10s
 build: ## the command, in bin/
 	$(GO) build -o bin/sparsenb ./cmd/sparsenb
 
+# The tests on Flink and Spark need a JDK, Maven and 1 GB. ENGINES=off leaves them out.
+ENGINES ?= on
 .PHONY: test
-test: format vet staticcheck unit fuzz ## all the tests; installs what they need beside Go and Python
+test: format vet staticcheck unit fuzz $(if $(filter off,$(ENGINES)),,test-engines) ## all the tests; installs what they need beside Go, Python, a JDK and Maven
 
 .PHONY: format
 format:
@@ -33,7 +35,7 @@ staticcheck:
 ENV = SPARSENB_PYTHON=$(VENV)/bin/python SPARSENB_REQUIRE=python,$(SPARSENB_REQUIRE)
 .PHONY: unit
 unit: $(VENV)/ready
-	$(ENV) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /cmd/)
+	$(ENV) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e /cmd/ -e /engines)
 	$(ENV) $(GO) test -race -timeout 30m -short ./cmd/...
 	$(ENV) $(GO) test -timeout 30m -run TestKilled ./cmd/...
 
@@ -53,6 +55,20 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package >$(CACHE)/fuzz.log 2>&1 || { cat $(CACHE)/fuzz.log; exit 1; }; \
 		done; \
 	done
+
+# Flink, Spark and their job servers, built once for each list of what they are.
+ENGINE_CACHE = $(CACHE)/engines-$(shell cat engines/install.sh engines/requirements.txt engines/*.xml | cksum | cut -d' ' -f1)
+
+.PHONY: engines
+engines: $(ENGINE_CACHE)/ready ## gets Flink and Spark, for the tests
+
+$(ENGINE_CACHE)/ready: $(VENV)/ready
+	rm -rf $(ENGINE_CACHE)
+	engines/install.sh $(ENGINE_CACHE) $(VENV)/bin/pip
+
+.PHONY: test-engines
+test-engines: engines ## the tests on real clusters of Flink and Spark
+	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -v -timeout 40m ./engines
 
 .PHONY: bench
 bench: ## documents to counts, beside a bare loop; and the Go benchmarks

@@ -1,12 +1,14 @@
 package engines
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // openings are what Flink 1.16 and Spark 3.5 want of Java 17's modules.
@@ -30,7 +32,8 @@ type flink struct {
 	jobServer *process
 	jobLog    string // the job manager's log
 
-	home, conf, rpc string
+	t          *testing.T // until whose end the cluster lives
+	home, conf string
 }
 
 // startFlink starts a job manager, task managers of one slot each, and a job server. restarts is how often Flink may
@@ -42,7 +45,7 @@ func startFlink(t *testing.T, taskManagers, restarts int) *flink {
 	scratch := t.TempDir()
 	f := &flink{
 		rest: fmt.Sprintf("127.0.0.1:%d", ports[1]), endpoint: fmt.Sprintf("127.0.0.1:%d", ports[3]),
-		home: home, conf: t.TempDir(),
+		t: t, home: home, conf: t.TempDir(),
 	}
 	strategy := "restart-strategy: none"
 	if restarts > 0 {
@@ -59,7 +62,7 @@ func startFlink(t *testing.T, taskManagers, restarts int) *flink {
 		"org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "--executionMode", "cluster")...)
 	f.jobLog = manager.log
 	for range taskManagers {
-		f.addTaskManager(t)
+		f.addTaskManager()
 	}
 	jar := filepath.Join(installed(t), "flink-job-server", "job-server.jar")
 	f.jobServer = start(t, "flink-job-server", nil, "java", append(append([]string{"-Xmx1g"}, openings...), "-jar", jar,
@@ -77,7 +80,8 @@ func (f *flink) java(flags []string, class string, args ...string) []string {
 	return append(append(flags, "-cp", filepath.Join(f.home, "lib", "*"), class, "--configDir", f.conf), args...)
 }
 
-func (f *flink) addTaskManager(t *testing.T) *process {
+func (f *flink) addTaskManager() {
+	t := f.t
 	t.Helper()
 	// Flink's scripts compute the sizes of the parts of the memory before they start Java.
 	out, err := exec.Command("java", "-cp", filepath.Join(f.home, "lib", "*")+":"+filepath.Join(f.home, "bin", "bash-java-utils.jar"),
@@ -95,7 +99,6 @@ func (f *flink) addTaskManager(t *testing.T) *process {
 	args := append(sizes[1], "-D", "taskmanager.resource-id="+name)
 	p := start(t, "flink-"+name, nil, "java", f.java(sizes[0], "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", args...)...)
 	f.managers = append(f.managers, p)
-	return p
 }
 
 func (f *flink) waitForTaskManagers(t *testing.T, n int) {
@@ -123,16 +126,17 @@ jobmanager.bind-host: 127.0.0.1
 jobmanager.memory.process.size: 1200m
 rest.address: 127.0.0.1
 rest.bind-address: 127.0.0.1
+web.refresh-interval: 100
 rest.port: %d
 blob.server.port: %d
 parallelism.default: %d
 taskmanager.host: 127.0.0.1
 taskmanager.bind-host: 127.0.0.1
 taskmanager.numberOfTaskSlots: 1
-taskmanager.memory.process.size: 2600m
+taskmanager.memory.process.size: 3000m
 taskmanager.memory.task.off-heap.size: 800m
 taskmanager.memory.jvm-metaspace.size: 500m
-taskmanager.memory.managed.size: 128m
+taskmanager.memory.managed.size: 512m
 taskmanager.memory.network.min: 64m
 taskmanager.memory.network.max: 64m
 heartbeat.interval: 1000
@@ -149,3 +153,97 @@ appender.c.type=CONSOLE
 appender.c.layout.type=PatternLayout
 appender.c.layout.pattern=%d{HH:mm:ss,SSS} %-5p %c{1} - %m%n
 `
+
+// subtask is a part of a step of a job, as the job manager sees it.
+type subtask struct {
+	Subtask     int
+	Status      string
+	Attempt     int
+	TaskManager string `json:"taskmanager-id"`
+}
+
+// subtasks returns those of the step of the newest job whose name contains step.
+func (f *flink) subtasks(step string) (list []subtask, err error) {
+	var overview struct {
+		Jobs []struct {
+			Jid   string
+			Start int64 `json:"start-time"`
+		}
+	}
+	if err := getJSON("http://"+f.rest+"/jobs/overview", &overview); err != nil {
+		return nil, err
+	}
+	newest := -1
+	for i, j := range overview.Jobs {
+		if newest < 0 || j.Start > overview.Jobs[newest].Start {
+			newest = i
+		}
+	}
+	if newest < 0 {
+		return nil, errors.New("there is no job")
+	}
+	var job struct {
+		Vertices []struct{ Id, Name string }
+	}
+	url := "http://" + f.rest + "/jobs/" + overview.Jobs[newest].Jid
+	if err := getJSON(url, &job); err != nil {
+		return nil, err
+	}
+	for _, v := range job.Vertices {
+		if strings.Contains(v.Name, step) {
+			var vertex struct{ Subtasks []subtask }
+			err := getJSON(url+"/vertices/"+v.Id, &vertex)
+			return vertex.Subtasks, err
+		}
+	}
+	return nil, fmt.Errorf("no step is named %s", step)
+}
+
+// The steps of a training, by what Flink calls them.
+const (
+	mapStep    = "transforms.CountFeatures, transforms.Audit"
+	mergeStep  = "MapPartition at [4]{transforms.MergeCounts"
+	commitStep = "transforms.commitFn"
+)
+
+// whenRunning waits until the step runs and returns the task manager that runs a part of it.
+func (f *flink) whenRunning(t *testing.T, step string) *process {
+	t.Helper()
+	var at *process
+	poll(t, step, 20*time.Millisecond, func() error {
+		list, err := f.subtasks(step)
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if s.Status == "RUNNING" && s.Attempt == 0 {
+				at = f.manager(s.TaskManager)
+				return nil
+			}
+		}
+		return fmt.Errorf("%+v", list)
+	})
+	return at
+}
+
+func (f *flink) manager(id string) *process {
+	for _, m := range f.managers {
+		if strings.HasSuffix(m.name, id) {
+			return m
+		}
+	}
+	return nil
+}
+
+// attempts is how often the step was started, at most.
+func (f *flink) attempts(t *testing.T, step string) (most int) {
+	t.Helper()
+	list, err := f.subtasks(step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		most = max(most, s.Attempt+1)
+	}
+	return most
+}

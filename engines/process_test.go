@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,8 +122,13 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-// eventually polls until ready returns nil.
+// eventually waits until ready returns nil.
 func eventually(t *testing.T, what string, ready func() error) {
+	t.Helper()
+	poll(t, what, 100*time.Millisecond, ready)
+}
+
+func poll(t *testing.T, what string, interval time.Duration, ready func() error) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
@@ -133,7 +139,7 @@ func eventually(t *testing.T, what string, ready func() error) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within %v: %v", what, patience, err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(interval)
 	}
 }
 
@@ -166,6 +172,45 @@ func getJSON(url string, v any) error {
 		return fmt.Errorf("%s: %s", url, r.Status)
 	}
 	return json.NewDecoder(r.Body).Decode(v)
+}
+
+// workers returns the processes that run as workers of Beam, this test's binary, each with the one that started it.
+func workers(t *testing.T) map[int]int {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents := map[int]int{}
+	for _, name := range names {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		command, err := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		if err != nil || !bytes.HasPrefix(command, []byte(binary(t)+"\x00--worker=true")) {
+			continue
+		}
+		pid, err1 := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		// pid (name) state ppid …
+		parent, err2 := strconv.Atoi(strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[1])
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		parents[pid] = parent
+	}
+	return parents
+}
+
+// workersOf returns the workers that a program has started.
+func workersOf(t *testing.T, p *process) (pids []int) {
+	t.Helper()
+	for pid, parent := range workers(t) {
+		if parent == p.cmd.Process.Pid {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // result is what became of the command.

@@ -110,7 +110,7 @@ func (j job) cancel(ctx context.Context, cause error) error {
 	}
 }
 
-// watch calls report with the counters at once and then four times a second, until stop is called. A job whose counters
+// watch calls report with the counters at once, then four times a second until stop is called, and once more. A job whose counters
 // stand still for longer than stall is cancelled.
 func (j job) watch(ctx context.Context, report func(Progress), stall time.Duration, cancel context.CancelCauseFunc) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
@@ -141,6 +141,12 @@ func (j job) watch(ctx context.Context, report func(Progress), stall time.Durati
 	return func() {
 		end()
 		<-done
+		// The counters that count are the last ones. A job server that is gone has none.
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if p, err := j.progress(last); err == nil {
+			report(p)
+		}
 	}
 }
 

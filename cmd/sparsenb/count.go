@@ -32,9 +32,12 @@ of its documents, to DIR/counts. There may be any number of classes. "sparsenb s
 			if err != nil {
 				return err
 			}
+			if !runner.Here() {
+				d.Tuning.Threads = 1 // an engine makes a bundle for every slot it has
+			}
 			run := pipeline.NewRun("count", versionString(), &d, nil, nil)
-			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope) {
-				pipeline.Count(s, run, *documents.output, d)
+			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
+				pipeline.Count(s, run, output, d)
 			})
 		}
 	},

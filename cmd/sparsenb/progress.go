@@ -22,6 +22,7 @@ type reporter struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
+	last    pipeline.Progress
 	started time.Time
 	printed time.Time
 	dirty   bool // a moving line stands on the terminal
@@ -45,6 +46,7 @@ func (r *reporter) update(p pipeline.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
+	r.last = p
 	if r.terminal {
 		fmt.Fprintf(r.w, "\r\x1b[K%s", r.line(p, now))
 		r.dirty = true
@@ -74,6 +76,16 @@ func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s different words, %s left",
 		humanize.Bytes(uint64(p.Bytes)), humanize.Bytes(uint64(r.total)), 100*p.Bytes/r.total,
 		humanize.Bytes(uint64(rate)), plural(p.Documents, "document"), humanize.Comma(p.Features), left)
+}
+
+// read says how much text a job that is over has read; to read it twice would show.
+func (r *reporter) read() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last.Bytes == 0 {
+		return ""
+	}
+	return ", " + humanize.Bytes(uint64(r.last.Bytes)) + " read"
 }
 
 // finish takes the moving line away.

@@ -53,8 +53,8 @@ intercept, and the Bernoulli model becomes possible.
 				return err
 			}
 			run := pipeline.NewRun("select", versionString(), nil, &counts, &sel)
-			return launch(ctx, runner, *output, run, 0, func(s beam.Scope) {
-				pipeline.Select(s, run, *output, counts, sel)
+			return launch(ctx, runner, *output, run, 0, func(s beam.Scope, output string) {
+				pipeline.Select(s, run, output, counts, sel)
 			})
 		}
 	},

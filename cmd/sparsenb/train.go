@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
@@ -56,16 +57,26 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 			if err != nil {
 				return err
 			}
+			if !runner.Here() {
+				d.Tuning.Threads = 1 // an engine makes a bundle for every slot it has
+			}
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
-			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope) {
-				pipeline.Train(s, run, *documents.output, d, sel)
+			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
+				pipeline.Train(s, run, output, d, sel)
 			})
 		}
 	},
 }
 
 // launch runs a job unless it has been published already, shows how far it is, and then what came of it.
-func launch(ctx context.Context, runner pipeline.Runner, output string, run modelio.Run, inputBytes int64, build func(beam.Scope)) error {
+func launch(ctx context.Context, runner pipeline.Runner, output string, run modelio.Run, inputBytes int64, build func(s beam.Scope, output string)) error {
+	if !runner.Here() { // the workers have working folders of their own
+		absolute, err := fileio.Absolute(output)
+		if err != nil {
+			return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
+		}
+		output = absolute
+	}
 	published, err := pipeline.Check(ctx, output, run)
 	if err != nil {
 		return err
@@ -81,11 +92,11 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 	}
 	started := time.Now()
 	progress := newReporter(os.Stderr, inputBytes)
-	err = pipeline.Run(ctx, runner, output, run, build, progress.update)
+	err = pipeline.Run(ctx, runner, output, run, func(s beam.Scope) { build(s, output) }, progress.update)
 	progress.finish()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "sparsenb: published %s in %s\n", output, time.Since(started).Round(10*time.Millisecond))
+	fmt.Fprintf(os.Stderr, "sparsenb: published %s in %s%s\n", output, time.Since(started).Round(10*time.Millisecond), progress.read())
 	return summarise(ctx, os.Stdout, output)
 }

@@ -1,0 +1,144 @@
+package engines
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A task manager that is killed in the map, in the merge, or while the model is written costs time, and nothing else.
+func TestFlinkLosesATaskManager(t *testing.T) {
+	args := []string{"--input=" + big(t), "--k=10,30%"}
+	want := onPrism(t, args...)
+	f := startFlink(t, 3, 5)
+	for _, step := range []struct{ name, vertex string }{{"map", mapStep}, {"merge", mergeStep}, {"commit", commitStep}} {
+		t.Run(step.name, func(t *testing.T) {
+			got := filepath.Join(t.TempDir(), "flink")
+			end := begin(t, with(args, f.flags(2), to(got))...)
+			victim := f.whenRunning(t, step.vertex)
+			victim.kill(t)
+			defer func() {
+				f.addTaskManager()
+				f.waitForTaskManagers(t, 3)
+			}()
+			t.Logf("killed %s", victim.name)
+			finish(t, end, got, want)
+			if n := f.attempts(t, step.vertex); n < 2 {
+				t.Errorf("%s was started %d times", step.vertex, n)
+			}
+			noOrphans(t)
+		})
+	}
+}
+
+// finish waits for a run that was disturbed, and compares what it has published.
+func finish(t *testing.T, end func() result, got, want string) {
+	t.Helper()
+	r := end()
+	if r.exit != 0 {
+		t.Fatalf("exit %d: %s", r.exit, r.stderr)
+	}
+	checkSame(t, got, want)
+	if !strings.Contains(r.stderr, "39 MB read") {
+		t.Errorf("the counters are not those of one reading: %s", r.stderr)
+	}
+}
+
+// noOrphans holds that of the workers that a task manager or an executor has started, none outlives it.
+func noOrphans(t *testing.T) {
+	t.Helper()
+	eventually(t, "the orphans to end", func() error {
+		for pid, parent := range workers(t) {
+			if parent == 1 {
+				return fmt.Errorf("%d is left", pid)
+			}
+		}
+		return nil
+	})
+}
+
+// A worker of Beam that is killed, or hangs for a while.
+func TestFlinkLosesAWorker(t *testing.T) {
+	args := []string{"--input=" + big(t), "--k=10"}
+	want := onPrism(t, args...)
+	f := startFlink(t, 2, 5)
+	t.Run("killed", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		end := begin(t, with(args, f.flags(2), to(got))...)
+		manager := f.whenRunning(t, mapStep)
+		send(t, manager, syscall.SIGKILL)
+		finish(t, end, got, want)
+		if n := f.attempts(t, mapStep); n < 2 {
+			t.Errorf("the map was started %d times", n)
+		}
+	})
+	t.Run("hangs", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		end := begin(t, with(args, f.flags(2), to(got))...)
+		manager := f.whenRunning(t, mapStep)
+		stopped := send(t, manager, syscall.SIGSTOP)
+		time.Sleep(8 * time.Second) // longer than the heartbeats of Flink may be late
+		for _, pid := range stopped {
+			if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finish(t, end, got, want)
+	})
+}
+
+// send sends a signal to the workers of a task manager, when it has any.
+func send(t *testing.T, manager *process, s syscall.Signal) (pids []int) {
+	t.Helper()
+	eventually(t, "workers", func() error {
+		if pids = workersOf(t, manager); len(pids) == 0 {
+			return os.ErrNotExist
+		}
+		return nil
+	})
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pids
+}
+
+// The launcher and the job server may go once the job is submitted: the model appears all the same.
+func TestFlinkLosesItsLauncher(t *testing.T) {
+	args := []string{"--input=" + big(t), "--k=10"}
+	want := onPrism(t, args...)
+	f := startFlink(t, 2, 5)
+	t.Run("launcher", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		launcher := start(t, "launcher", nil, binary(t), with(args, f.flags(2), to(got))...)
+		f.whenRunning(t, mapStep)
+		launcher.kill(t)
+		appears(t, got)
+		checkSame(t, got, want)
+	})
+	t.Run("job server", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		end := begin(t, with(args, f.flags(2), to(got))...)
+		f.whenRunning(t, mapStep)
+		f.jobServer.kill(t)
+		r := end()
+		if r.exit != 1 || !strings.Contains(r.stderr, "the job server was lost") || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("exit %d: %s", r.exit, r.stderr)
+		}
+		appears(t, got)
+		checkSame(t, got, want)
+	})
+}
+
+func appears(t *testing.T, dir string) {
+	t.Helper()
+	eventually(t, "the model", func() error {
+		_, err := os.Stat(filepath.Join(dir, "_SUCCESS"))
+		return err
+	})
+}
