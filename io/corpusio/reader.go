@@ -235,7 +235,7 @@ func (r *Reader) Next() bool {
 			continue
 		}
 		r.text = line[tab+1:]
-		if n := bareReturns(line); n >= manyReturns {
+		if n := bareReturns(r.text); n >= manyReturns {
 			r.err = &CorruptError{r.span.File.Name, start, "its lines end in carriage returns alone (convert it with: tr '\\r' '\\n')"}
 			return false
 		} else if n > 0 {
@@ -250,14 +250,14 @@ func (r *Reader) Next() bool {
 const manyReturns = 10
 
 // bareReturns counts, up to manyReturns, the carriage returns after which something like label<TAB> follows.
-func bareReturns(line []byte) (n int) {
+func bareReturns(text []byte) (n int) {
 	for n < manyReturns {
-		i := bytes.IndexByte(line, '\r')
+		i := bytes.IndexByte(text, '\r')
 		if i < 0 {
 			break
 		}
-		line = line[i+1:]
-		if end := bytes.IndexAny(line, "\r\t"); end > 0 && line[end] == '\t' {
+		text = text[i+1:]
+		if end := bytes.IndexAny(text, "\r\t"); end > 0 && text[end] == '\t' {
 			n++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,6 +70,9 @@ func readFile(t testing.TB, name string, size int64, maxRecord int) (c content, 
 	return c, nil
 }
 
+// bareReturn is a line that ended in CR alone, and the label of the next.
+var bareReturn = regexp.MustCompile("\r[^\r\t]+\t")
+
 // parse is the format in a few plain words.
 func parse(name string, b []byte, maxRecord int) (c content) {
 	offset := 0
@@ -89,6 +93,10 @@ func parse(name string, b []byte, maxRecord int) (c content) {
 			c.rejections = append(c.rejections, Rejection{name, int64(offset), NoTab})
 		case strings.TrimSpace(label) == "":
 			c.rejections = append(c.rejections, Rejection{name, int64(offset), EmptyLabel})
+		case strings.Contains(label, "\x00"):
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), NulLabel})
+		case bareReturn.MatchString(text):
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), BareReturn})
 		default:
 			c.records = append(c.records, record{strings.TrimSpace(label), text})
 		}
