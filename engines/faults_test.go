@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -141,4 +142,57 @@ func appears(t *testing.T, dir string) {
 		_, err := os.Stat(filepath.Join(dir, "_SUCCESS"))
 		return err
 	})
+}
+
+// Spark's job server is the driver of its jobs. When an executor is killed the job goes on; when the driver is, the same
+// command finishes it by another.
+func TestSparkLosesItsExecutorAndDriver(t *testing.T) {
+	args := []string{"--input=" + big(t), "--k=10"}
+	want := onPrism(t, args...)
+	s := startSpark(t, 2)
+	t.Run("executor", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "spark")
+		end := begin(t, with(args, s.flags(), to(got))...)
+		killExecutor(t, s)
+		finish(t, end, got, want)
+		if n := s.executorsLost(t); n == 0 {
+			t.Error("Spark has not noticed the loss")
+		}
+	})
+	t.Run("driver", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "spark")
+		end := begin(t, with(args, s.flags(), to(got))...)
+		executorsWithWorkers(t, s)
+		s.jobServer.kill(t)
+		if r := end(); r.exit != 1 || !strings.Contains(r.stderr, "the job server was lost") {
+			t.Errorf("exit %d: %s", r.exit, r.stderr)
+		}
+		if _, err := os.Stat(filepath.Join(got, "_SUCCESS")); err == nil {
+			t.Log("the model was there before the driver was lost")
+		}
+		s.startJobServer()
+		publish(t, with(args, s.flags(), to(got))...)
+		checkSame(t, got, want)
+		noOrphans(t)
+	})
+}
+
+// executorsWithWorkers waits until executors run our code, and returns one of them.
+func executorsWithWorkers(t *testing.T, s *spark) (executor int) {
+	t.Helper()
+	eventually(t, "an executor with a worker", func() error {
+		for _, parent := range workers(t) {
+			executor = parent
+			return nil
+		}
+		return errors.New("there is none")
+	})
+	return executor
+}
+
+func killExecutor(t *testing.T, s *spark) {
+	t.Helper()
+	if err := syscall.Kill(executorsWithWorkers(t, s), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 }

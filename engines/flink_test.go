@@ -247,3 +247,19 @@ func (f *flink) attempts(t *testing.T, step string) (most int) {
 	}
 	return most
 }
+
+// idle reports whether no job runs.
+func (f *flink) idle() error {
+	var overview struct {
+		Jobs []struct{ Jid, State string }
+	}
+	if err := getJSON("http://"+f.rest+"/jobs/overview", &overview); err != nil {
+		return err
+	}
+	for _, j := range overview.Jobs {
+		if j.State != "FINISHED" && j.State != "CANCELED" && j.State != "FAILED" {
+			return fmt.Errorf("%s is %s", j.Jid, j.State)
+		}
+	}
+	return nil
+}

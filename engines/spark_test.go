@@ -2,7 +2,9 @@ package engines
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -12,6 +14,13 @@ type spark struct {
 	endpoint  string
 	workers   []*process
 	jobServer *process
+
+	t               *testing.T // until whose end the cluster lives
+	home, url       string
+	environment     []string
+	scratch         string
+	artifacts, jobs int // ports
+	expansion       int
 }
 
 // startSpark starts a master, workers of one core each, and a job server.
@@ -22,23 +31,19 @@ func startSpark(t *testing.T, workers int) *spark {
 	scratch := t.TempDir()
 	env := []string{"SPARK_HOME=" + home, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS=" + scratch}
 	class := filepath.Join(home, "bin", "spark-class")
-	s := &spark{web: fmt.Sprintf("127.0.0.1:%d", ports[1]), endpoint: fmt.Sprintf("127.0.0.1:%d", ports[2])}
+	s := &spark{
+		web: fmt.Sprintf("127.0.0.1:%d", ports[1]), endpoint: fmt.Sprintf("127.0.0.1:%d", ports[2]),
+		t: t, home: home, url: fmt.Sprintf("spark://127.0.0.1:%d", ports[0]), environment: env, scratch: scratch,
+		jobs: ports[2], artifacts: ports[3], expansion: ports[4],
+	}
 	master := start(t, "spark-master", env, class, "org.apache.spark.deploy.master.Master",
 		"--host", "127.0.0.1", "--port", fmt.Sprint(ports[0]), "--webui-port", fmt.Sprint(ports[1]))
-	url := fmt.Sprintf("spark://127.0.0.1:%d", ports[0])
 	master.listens(t, ports[0])
 	for i := range workers {
 		s.workers = append(s.workers, start(t, fmt.Sprintf("spark-worker-%d", i), env, class, "org.apache.spark.deploy.worker.Worker",
-			"--host", "127.0.0.1", "--cores", "1", "--memory", "2g", "--webui-port", fmt.Sprint(ports[5+i]), "--work-dir", t.TempDir(), url))
+			"--host", "127.0.0.1", "--cores", "1", "--memory", "2g", "--webui-port", fmt.Sprint(ports[5+i]), "--work-dir", t.TempDir(), s.url))
 	}
-	jar := filepath.Join(installed(t), "spark-job-server", "job-server.jar")
-	args := append([]string{"-Xmx2g"}, openings...)
-	args = append(args, "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1", "-Dspark.ui.enabled=false",
-		"-Dspark.executor.memory=1500m", "-Dspark.executor.cores=1", fmt.Sprintf("-Dspark.cores.max=%d", workers),
-		"-cp", filepath.Join(home, "jars", "*")+":"+jar, "org.apache.beam.runners.spark.SparkJobServerDriver",
-		"--job-host=127.0.0.1", fmt.Sprintf("--job-port=%d", ports[2]), fmt.Sprintf("--artifact-port=%d", ports[3]),
-		fmt.Sprintf("--expansion-port=%d", ports[4]), "--spark-master-url="+url, "--artifacts-dir="+scratch)
-	s.jobServer = start(t, "spark-job-server", env, "java", args...)
+	s.startJobServer()
 	eventually(t, "Spark's workers", func() error {
 		var state struct{ AliveWorkers int }
 		if err := getJSON("http://"+s.web+"/json/", &state); err != nil {
@@ -49,8 +54,31 @@ func startSpark(t *testing.T, workers int) *spark {
 		}
 		return nil
 	})
-	s.jobServer.listens(t, ports[2])
 	return s
 }
 
+// startJobServer starts the job server, or another in its place.
+func (s *spark) startJobServer() {
+	s.t.Helper()
+	jar := filepath.Join(installed(s.t), "spark-job-server", "job-server.jar")
+	args := append([]string{"-Xmx2g"}, openings...)
+	args = append(args, "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1", "-Dspark.ui.enabled=false",
+		"-Dspark.executor.memory=1500m", "-Dspark.executor.cores=1", fmt.Sprintf("-Dspark.cores.max=%d", len(s.workers)),
+		"-cp", filepath.Join(s.home, "jars", "*")+":"+jar, "org.apache.beam.runners.spark.SparkJobServerDriver",
+		"--job-host=127.0.0.1", fmt.Sprintf("--job-port=%d", s.jobs), fmt.Sprintf("--artifact-port=%d", s.artifacts),
+		fmt.Sprintf("--expansion-port=%d", s.expansion), "--spark-master-url="+s.url, "--artifacts-dir="+s.scratch)
+	s.jobServer = start(s.t, "spark-job-server", s.environment, "java", args...)
+	s.jobServer.listens(s.t, s.jobs)
+}
+
 func (s *spark) flags() []string { return []string{"--runner=spark", "--endpoint=" + s.endpoint} }
+
+// executorsLost is how many executors the job server has seen go.
+func (s *spark) executorsLost(t *testing.T) int {
+	t.Helper()
+	log, err := os.ReadFile(s.jobServer.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(log), "Lost executor")
+}

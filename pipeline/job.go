@@ -70,15 +70,19 @@ type cancelledError struct {
 	job   string
 	cause error
 	state jobpb.JobState_Enum // UNSPECIFIED if the engine did not say
+	mark  error               // that the output could not be marked
 }
 
 // Error says what is known of the job.
 func (e *cancelledError) Error() string {
-	switch e.state {
-	case jobpb.JobState_CANCELLED, jobpb.JobState_FAILED, jobpb.JobState_DONE:
+	confirmed := e.state == jobpb.JobState_CANCELLED || e.state == jobpb.JobState_FAILED || e.state == jobpb.JobState_DONE
+	switch {
+	case confirmed && e.mark == nil:
 		return e.cause.Error() + ": nothing was published; the same command starts again"
+	case e.mark == nil:
+		return fmt.Sprintf("%v: the engine has not confirmed that it cancelled the job %s; it may still be running, but will publish nothing", e.cause, e.job)
 	}
-	return fmt.Sprintf("%v: the engine was told to cancel the job %s but has not confirmed; it may still be running, and publish", e.cause, e.job)
+	return fmt.Sprintf("%v: the job %s may still be running, and publish (%v)", e.cause, e.job, e.mark)
 }
 
 // Unwrap returns why.

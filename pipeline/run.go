@@ -138,6 +138,11 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	if !errors.As(failed, &cancelled) && ctx.Err() != nil { // before the engine had the job
 		cancelled = &cancelledError{cause: context.Cause(ctx), state: jobpb.JobState_CANCELLED}
 	}
+	if cancelled != nil && !runner.Here() {
+		// The engine may go on with the job, whatever it says: Flink's job server does not stop it.
+		stop := context.WithoutCancel(ctx)
+		cancelled.mark = modelio.Cancel(stop, output, run, cancelled.cause.Error())
+	}
 	var usage *Error
 	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)
 	switch {

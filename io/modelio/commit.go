@@ -22,6 +22,7 @@ import (
 //	…        files appear under their final names; a run with the same fingerprint would write the same bytes
 //	Publish  writes manifest.json and then _SUCCESS, each only if it is not there, and takes the claim away
 //	Refuse   takes all of it away, and leaves verdict.json
+//	Cancel   leaves verdict.json, by which a job that goes on does not publish
 //
 // A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
 // again, by an attempt that does not know of the one before.
@@ -180,6 +181,9 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
 		}
 	}
+	if err := checkCancelled(ctx, dir, m.ID); err != nil {
+		return err
+	}
 	m.FormatVersion = ManifestVersion
 	content, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -204,6 +208,9 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 		_, err = checkPublished(ctx, dir, m.Run)
 	}
 	if err != nil {
+		return err
+	}
+	if err := store.Remove(ctx, fileio.Join(dir, VerdictFile)); err != nil { // of an attempt that was cancelled
 		return err
 	}
 	return tidy(ctx, store, dir)
@@ -239,6 +246,30 @@ func tidy(ctx context.Context, store fileio.Store, dir string) error {
 		return err
 	}
 	return store.Sweep(ctx, dir)
+}
+
+// Cancel keeps a run from being published, by a job that an engine may not have stopped. It does nothing to another
+// attempt at the same run: what that writes has the same bytes.
+func Cancel(ctx context.Context, dir string, run Run, why string) error {
+	if published, err := checkPublished(ctx, dir, run); err != nil || published {
+		return err
+	}
+	content, err := json.Marshal(Verdict{run.ID, exitCancelled, "cancelled: " + why})
+	if err != nil {
+		return err
+	}
+	return fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n'))
+}
+
+const exitCancelled = 1
+
+// checkCancelled fails if Cancel was called for this very attempt.
+func checkCancelled(ctx context.Context, dir, run string) error {
+	v, found, err := readJSON[Verdict](ctx, dir, VerdictFile)
+	if err == nil && found && v.Run == run {
+		err = fmt.Errorf("%s: the run %s was %s", dir, run, v.Message)
+	}
+	return err
 }
 
 // Refuse ends a run without a model: it removes what was written and says why. It does nothing in a folder that the run

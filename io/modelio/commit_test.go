@@ -271,3 +271,29 @@ func TestClaimOfAPublishedRun(t *testing.T) {
 		t.Errorf("left: %v, were %v", got, before)
 	}
 }
+
+// A job that an engine did not stop does not publish what was cancelled; the next attempt at the same run does.
+func TestCancelledRunsAreNotPublished(t *testing.T) {
+	dir := t.TempDir()
+	r := run("a", "same")
+	if err := Claim(t.Context(), dir, r); err != nil {
+		t.Fatal(err)
+	}
+	m := written(t, dir, r)
+	if err := Cancel(t.Context(), dir, r, "interrupted"); err != nil {
+		t.Fatal(err)
+	}
+	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "the run a was cancelled: interrupted") {
+		t.Errorf("published: %v", err)
+	}
+	again := run("b", "same")
+	if err := Claim(t.Context(), dir, again); err != nil {
+		t.Fatal(err)
+	}
+	if err := Publish(t.Context(), dir, written(t, dir, again)); err != nil {
+		t.Error(err)
+	}
+	if state, err := ReadState(t.Context(), dir); err != nil || state.Success == nil || state.Success.Run != "b" || state.Verdict != nil {
+		t.Errorf("%+v, %v", state, err)
+	}
+}

@@ -1,0 +1,104 @@
+package engines
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// limited is an environment in which workers cannot write files of more than some KB, as on a disk that is full.
+func limited(t *testing.T, blocks int) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "limited")
+	content := fmt.Sprintf("#!/bin/sh\nulimit -f %d\nexec %s \"$@\"\n", blocks, binary(t))
+	if err := os.WriteFile(script, []byte(content), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	config, err := json.Marshal(map[string]string{"command": script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "--environment_config=" + string(config)
+}
+
+// What a step says reaches the user as one line, not the engine's plan.
+func checkError(t *testing.T, r result, exit int, want string) {
+	t.Helper()
+	if r.exit != exit || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("exit %d: %s; want %d, and %q in one line", r.exit, r.stderr, exit, want)
+	}
+}
+
+func TestErrorsOnFlink(t *testing.T) {
+	f := startFlink(t, 2, 0)
+	t.Run("disk full", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), []string{limited(t, 1)})...), 1, "file too large")
+		checkUnpublished(t, got)
+	})
+	t.Run("gate", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), []string{"--positive=Jay"})...), 2, "--positive=Jay is no label of the data; found: Hamilton, Madison")
+		checkUnpublished(t, got)
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		input := big(t)
+		launcher := start(t, "launcher", nil, binary(t), with([]string{"--input=" + input, "--k=10"}, f.flags(2), to(got))...)
+		f.whenRunning(t, mapStep)
+		launcher.signal(t, syscall.SIGTERM)
+		<-launcher.ended
+		if exit := launcher.cmd.ProcessState.ExitCode(); exit != 128+int(syscall.SIGTERM) || !strings.Contains(tail(launcher.log, 1), "interrupted (terminated): nothing was published") {
+			t.Errorf("exit %d: %s", exit, tail(launcher.log, 3))
+		}
+		// Flink goes on to the end of the job, which must not publish.
+		eventually(t, "the end of the job", f.idle)
+		checkUnpublished(t, got)
+		noOrphans(t)
+		publish(t, with([]string{"--input=" + input, "--k=10"}, f.flags(2), to(got))...)
+	})
+	t.Run("no free slot", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "has the engine free slots")
+		checkUnpublished(t, got)
+	})
+}
+
+func TestErrorsOnSpark(t *testing.T) {
+	s := startSpark(t, 2)
+	got := filepath.Join(t.TempDir(), "spark")
+	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{limited(t, 1)})...), 1, "file too large")
+	checkUnpublished(t, got)
+	got = filepath.Join(t.TempDir(), "gate")
+	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{"--max_rejected=0", "--max_record_bytes=2kB"})...), 3, "are no documents")
+	checkUnpublished(t, got)
+}
+
+func TestNoJobServer(t *testing.T) {
+	got := filepath.Join(t.TempDir(), "none")
+	flags := []string{"--runner=flink", fmt.Sprintf("--endpoint=127.0.0.1:%d", freePorts(t, 1)[0])}
+	checkError(t, sparsenb(t, with(hamilton, flags, to(got))...), 1, "no Beam job server answers there")
+	checkUnpublished(t, got)
+}
+
+func checkUnpublished(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err == nil {
+		t.Errorf("%s was published", dir)
+	}
+}
+
+// A session cluster takes job after job: its memory for classes and for channels comes back.
+func TestTenJobsInARow(t *testing.T) {
+	f := startFlink(t, 2, 0)
+	want := onPrism(t, hamilton...)
+	for i := range 10 {
+		got := filepath.Join(t.TempDir(), fmt.Sprint("flink", i))
+		publish(t, with(hamilton, f.flags(2), to(got))...)
+		checkSame(t, got, want)
+	}
+}
