@@ -74,7 +74,7 @@ func TestErrorsOnSpark(t *testing.T) {
 	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{limited(t, 1)})...), 1, "file too large")
 	checkUnpublished(t, got)
 	got = filepath.Join(t.TempDir(), "gate")
-	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{"--max_rejected=0", "--max_record_bytes=2kB"})...), 3, "are no documents")
+	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{"--max_record_bytes=2kB"})...), 3, "none of 65 lines is label<TAB>text")
 	checkUnpublished(t, got)
 }
 

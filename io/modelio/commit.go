@@ -124,6 +124,9 @@ func Claim(ctx context.Context, dir string, run Run) error {
 	if published, err := checkPublished(ctx, dir, run); err != nil || published {
 		return err
 	}
+	if err := checkCancelled(ctx, dir, run.ID); err != nil {
+		return err
+	}
 	content, err := json.Marshal(run)
 	if err != nil {
 		return err

@@ -286,6 +286,10 @@ func TestCancelledRunsAreNotPublished(t *testing.T) {
 	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "the run a was cancelled: interrupted") {
 		t.Errorf("published: %v", err)
 	}
+	// Nor does a job begin that was cancelled while the engine was starting it.
+	if err := Claim(t.Context(), dir, r); err == nil || !strings.Contains(err.Error(), "was cancelled") {
+		t.Errorf("claimed: %v", err)
+	}
 	again := run("b", "same")
 	if err := Claim(t.Context(), dir, again); err != nil {
 		t.Fatal(err)
