@@ -46,6 +46,15 @@ $(VENV)/ready: testdata/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement testdata/requirements.txt
 	touch $@
 
+.PHONY: image
+image: ## the container image sparsenb; BUILDER is docker or podman
+	docker/build.sh sparsenb
+
+# The tests of the image skip where podman is missing. It needs no engine that runs, and no registry.
+.PHONY: containers
+containers: ## podman, by apt, for the tests of the image
+	@command -v podman >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends podman runc; }
+
 # A short run of every fuzz test, from its seeds.
 .PHONY: fuzz
 fuzz:

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// Runner is where a job runs. The zero value is Prism inside this process.
+// Runner is where a job runs. The zero value is Prism inside this process, and so are its workers.
 type Runner struct {
 	Endpoint    string // of a Beam job service, such as Flink's or Spark's; "" for a Prism of our own
 	Environment string // how the engine starts workers: PROCESS, DOCKER, EXTERNAL or LOOPBACK, as Beam's --environment_type
@@ -33,7 +33,7 @@ type Runner struct {
 	StallTimeout time.Duration
 }
 
-// Here reports whether the job runs inside this process.
+// Here reports whether the job is run by this process, by a Prism of its own.
 func (r Runner) Here() bool { return r.Endpoint == "" && r.Beam == "" }
 
 // execute runs a pipeline to its end.
@@ -73,7 +73,9 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progre
 }
 
 // loopback are workers that are goroutines of this process.
-func (r Runner) loopback() bool { return r.Here() || r.Environment == "LOOPBACK" }
+func (r Runner) loopback() bool {
+	return r.Environment == "LOOPBACK" || r.Here() && r.Environment == ""
+}
 
 // environment says how the engine is to start workers, and starts those that are goroutines of this process. No worker
 // is staged: the engine's hosts have this program, or a container image has it.

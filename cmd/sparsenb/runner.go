@@ -45,7 +45,7 @@ func chooseRunner() (r pipeline.Runner, err error) {
 	case "dataflow", "DataflowRunner":
 		return pipeline.Runner{Beam: "dataflow"}, nil
 	case "", "prism", "PrismRunner":
-		if *jobopts.Endpoint == "" {
+		if *jobopts.Endpoint == "" && *jobopts.EnvironmentType == "" {
 			return r, nil
 		}
 	case "flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner":

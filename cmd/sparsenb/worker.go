@@ -43,6 +43,7 @@ func boot(args []string) error {
 	if err := fs.Parse(args); err != nil {
 		return pipeline.Usagef("starting as a worker: %w", err)
 	}
+	*id = strings.Trim(*id, "'") // Prism quotes it, as for a shell, and does not know it by that name
 	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(context.Background(), *id), *provision)
 	if err != nil {
 		return fmt.Errorf("starting as a worker: asking %s: %w", *provision, err)

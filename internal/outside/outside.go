@@ -4,6 +4,7 @@ package outside
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,6 +29,16 @@ func Engines(t testing.TB) string {
 		missing(t, "engines", "SPARSENB_ENGINES names no folder with Flink and Spark; make test-engines builds one")
 	}
 	return dir
+}
+
+// Containers returns the podman with which images are built and run, which "make containers" installs.
+func Containers(t testing.TB) string {
+	t.Helper()
+	podman, err := exec.LookPath("podman")
+	if err != nil {
+		missing(t, "containers", "podman is not here: make containers installs it on Debian")
+	}
+	return podman
 }
 
 // Shared returns a path in the folder of corpora that are not ours to give away.

@@ -1,0 +1,174 @@
+package docker
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/api/dataflow/v1b3"
+)
+
+func readMetadata(t *testing.T) dataflow.TemplateMetadata {
+	t.Helper()
+	text, err := os.ReadFile("flex-template/metadata.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m dataflow.TemplateMetadata
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// notParameters are the flags of train that mean nothing on Dataflow, or not yet.
+var notParameters = []string{
+	"analyzer",      // has one value
+	"stall_timeout", // is for engines with a job server
+}
+
+func TestParametersAreFlags(t *testing.T) {
+	manual := run(t, nil, sparsenb(t), "help", "train")
+	var flags []string
+	for _, m := range regexp.MustCompile(`(?m)^  --([a-z_]+)`).FindAllStringSubmatch(manual, -1) {
+		if !slices.Contains(notParameters, m[1]) {
+			flags = append(flags, m[1])
+		}
+	}
+	var parameters []string
+	for _, p := range readMetadata(t).Parameters {
+		parameters = append(parameters, p.Name)
+	}
+	slices.Sort(parameters)
+	if !slices.Equal(parameters, flags) {
+		t.Errorf("the template has the parameters %v, the command the flags %v", parameters, flags)
+	}
+}
+
+func TestParametersAreExplained(t *testing.T) {
+	m := readMetadata(t)
+	if m.Name == "" || !strings.HasSuffix(m.Description, ".") {
+		t.Errorf("name %q, description %q", m.Name, m.Description)
+	}
+	// As gcloud knows them; a type that it does not know stops it.
+	types := []string{"TEXT", "ENUM", "NUMBER", "GCS_READ_FILE", "GCS_WRITE_FOLDER"}
+	for _, p := range m.Parameters {
+		if p.Label == "" || !strings.HasSuffix(p.HelpText, ".") {
+			t.Errorf("%s: label %q, help %q", p.Name, p.Label, p.HelpText)
+		}
+		if !slices.Contains(types, p.ParamType) {
+			t.Errorf("%s: is a %s", p.Name, p.ParamType)
+		}
+		if p.IsOptional == slices.Contains([]string{"input", "output", "k"}, p.Name) {
+			t.Errorf("%s: optional is %v", p.Name, p.IsOptional)
+		}
+	}
+}
+
+func TestParametersAreChecked(t *testing.T) {
+	accepts := func(p *dataflow.ParameterMetadata, value string) bool {
+		for _, r := range p.Regexes {
+			if !regexp.MustCompile(r).MatchString(value) {
+				return false
+			}
+		}
+		return true
+	}
+	values := map[string]struct{ good, bad []string }{
+		"input":            {[]string{"gs://bucket/reviews-*.tsv.gz", "gs://bucket/a/b c.tsv"}, []string{"reviews.tsv", "gs://bucket", "s3://bucket/a"}},
+		"output":           {[]string{"gs://bucket/models/2026-11-21", "gs://bucket/model/"}, []string{"out", "gs://bucket/"}},
+		"k":                {[]string{"9", "5%", "10,100,1%", "0.5%", "10, 20"}, []string{"", "ten", "10;20", "10,", "-3"}},
+		"positive":         {[]string{"Hamilton", "spam, or worse"}, nil},
+		"model":            {[]string{"multinomial", "bernoulli"}, []string{"", "gaussian", "Bernoulli"}},
+		"smoothing":        {[]string{"1", "0", "0.5", ".5", "1e-3"}, []string{"", "none", "-1", "1,5"}},
+		"stop_words":       {[]string{"gs://bucket/stop.txt"}, []string{"stop.txt"}},
+		"max_rejected":     {[]string{"1%", "0", "100", "0.1%"}, []string{"", "%", "-1", "few"}},
+		"max_record_bytes": {[]string{"8MiB", "8388608", "1.5 MB", "64kB"}, []string{"", "MiB", "-1", "eight"}},
+		"shards":           {[]string{"1", "64", "1000"}, []string{"", "0", "-1", "6.4"}},
+		"log_level":        {[]string{"off", "error", "warn", "info", "debug"}, []string{"", "all"}},
+	}
+	for _, p := range readMetadata(t).Parameters {
+		cases, ok := values[p.Name]
+		if !ok {
+			t.Errorf("%s: is not tested", p.Name)
+		}
+		for _, option := range p.EnumOptions {
+			cases.good = append(cases.good, option.Value)
+		}
+		for _, v := range cases.good {
+			if !accepts(p, v) {
+				t.Errorf("%s: %q is refused", p.Name, v)
+			}
+			checkTaken(t, p.Name, v)
+		}
+		for _, v := range cases.bad {
+			if accepts(p, v) {
+				t.Errorf("%s: %q is accepted", p.Name, v)
+			}
+		}
+	}
+}
+
+// checkTaken wants the command not to complain about a value.
+func checkTaken(t *testing.T, name, value string) {
+	t.Helper()
+	if strings.HasPrefix(value, "gs://") {
+		return // there is no bucket
+	}
+	dir := t.TempDir()
+	args := []string{"--input=" + filepath.Join(dir, "nothing"), "--output=" + filepath.Join(dir, "out")}
+	if name != "k" {
+		args = append(args, "--k=1")
+	}
+	_, err := output(t, nil, sparsenb(t), append(args, "--"+name+"="+value)...)
+	if err == nil || !strings.Contains(err.Error(), "nothing") || strings.Contains(err.Error(), "--"+name+"=") {
+		t.Errorf("--%s=%s: %v", name, value, err)
+	}
+}
+
+// The script builds a program for Dataflow's machines, and hands image and metadata to gcloud.
+func TestTemplateScript(t *testing.T) {
+	dir := t.TempDir()
+	fake := "#!/bin/sh\necho \"$(basename $0) $*\" >>$LOG/log\nfor last; do :; done\n[ $1 != build ] || cp -r \"$last\" $LOG/context\n"
+	for _, name := range []string{"builder", "gcloud"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(fake), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "BUILDER=builder", "LOG=" + dir}
+	run(t, env, "docker/flex-template/build.sh", "example.org/sparsenb-template", "gs://bucket/sparsenb.json", "--temp-location=gs://bucket/tmp")
+	log, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `builder build --platform linux/amd64 --tag example.org/sparsenb-template --file docker/flex-template/Dockerfile FOLDER
+builder push example.org/sparsenb-template
+gcloud dataflow flex-template build gs://bucket/sparsenb.json --image=example.org/sparsenb-template --sdk-language=GO --metadata-file=docker/flex-template/metadata.json --temp-location=gs://bucket/tmp
+`
+	if got := regexp.MustCompile(`Dockerfile \S+`).ReplaceAllString(string(log), "Dockerfile FOLDER"); got != want {
+		t.Errorf("the script ran\n%s\nwant\n%s", got, want)
+	}
+	program, err := elf.Open(filepath.Join(dir, "context", "sparsenb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	if libraries, err := program.ImportedLibraries(); program.Machine != elf.EM_X86_64 || len(libraries) > 0 {
+		t.Errorf("the program is for %v and needs %v (%v)", program.Machine, libraries, err)
+	}
+	dockerfile, err := os.ReadFile("flex-template/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(dockerfile, []byte("COPY sparsenb /template/sparsenb\nENV FLEX_TEMPLATE_GO_BINARY=/template/sparsenb\n")) {
+		t.Errorf("the launcher does not find the program: %s", dockerfile)
+	}
+}
