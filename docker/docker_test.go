@@ -58,7 +58,7 @@ func run(t *testing.T, env []string, program string, args ...string) string {
 
 func output(t *testing.T, env []string, program string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // the template is a cross build elsewhere than on amd64
 	defer cancel()
 	c := exec.CommandContext(ctx, program, args...)
 	c.Env, c.Dir = append(os.Environ(), env...), outside.Root()
