@@ -29,7 +29,6 @@ type writer struct {
 	object *storage.ObjectHandle
 	upload *storage.Writer
 	token  string
-	failed error
 	done   bool
 }
 
@@ -56,19 +55,15 @@ func newWriter(ctx context.Context, name string, o *storage.ObjectHandle, condit
 	return w
 }
 
-// do lets a step of the upload take as long as patience.
+// do lets a step of the upload take as long as patience. After a step that has failed all others do.
 func (w *writer) do(step func() error) error {
-	if w.failed != nil {
-		return w.failed
-	}
 	alarm := time.AfterFunc(patience, func() { w.end(errSilent) })
 	defer alarm.Stop()
 	err := step()
 	if cause := context.Cause(w.life); err != nil && cause != nil {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
-	w.failed = named(w.name, err)
-	return w.failed
+	return named(w.name, err)
 }
 
 func (w *writer) Write(p []byte) (n int, err error) {
