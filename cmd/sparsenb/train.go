@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -66,6 +67,9 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 
 // launch runs a job unless it has been published already, shows how far it is, and then what came of it.
 func launch(ctx context.Context, runner pipeline.Runner, output string, run modelio.Run, inputBytes int64, build func(beam.Scope)) error {
+	if runner.Beam == "dataflow" && !strings.HasPrefix(output, "gs://") {
+		return pipeline.Usagef("--output=%s: the workers of Dataflow cannot write there; name a folder such as gs://bucket/out", output)
+	}
 	published, err := pipeline.Check(ctx, output, run)
 	if err != nil {
 		return err
@@ -73,6 +77,13 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 	if published {
 		fmt.Fprintf(os.Stderr, "sparsenb: %s: this run is published already; nothing was done\n", output)
 		return summarise(ctx, os.Stdout, output)
+	}
+	if runner.Template != "" {
+		if err := pipeline.Stage(ctx, runner, build); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "sparsenb: wrote the template %s; it publishes to %s\n", runner.Template, output)
+		return nil
 	}
 	if runner.Here() && runtime.GOMAXPROCS(0) < 2 {
 		// Prism waits for side inputs in a loop. On one processor it takes turns with the work, by slices of 10 ms: select
