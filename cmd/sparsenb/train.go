@@ -22,7 +22,7 @@ var train = verb{
 
 Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each of two classes, and selects
 the k words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the
-choice is. Files may be plain or compressed by gzip, zstd or bzip2.
+choice is. Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
 
 DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
 killed is finished by the same command. A run that is complete is not repeated.

@@ -49,16 +49,20 @@ func plain(err error) error {
 	if errors.As(err, &answer) {
 		return &failure{said(answer), kindOf(answer.Code), err}
 	}
-	if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
-		return &failure{fmt.Sprintf("Google Cloud Storage has not answered within %s", patience), fileio.ErrUnavailable, err}
+	if errors.Is(err, errReplaced) {
+		return err
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, errReplaced) {
+	silent := errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded)
+	if errors.Is(err, context.Canceled) && !silent {
 		return err
 	}
 	text := err.Error()
 	var transport *url.Error
 	if errors.As(err, &transport) {
 		text = transport.Err.Error()
+	}
+	if silent {
+		text = fmt.Sprintf("no answer within %s (%s)", patience, text)
 	}
 	return &failure{"Google Cloud Storage cannot be reached: " + text, fileio.ErrUnavailable, err}
 }

@@ -516,7 +516,9 @@ func TestUnavailable(t *testing.T) {
 			if !errors.Is(err, fileio.ErrUnavailable) || !strings.HasPrefix(err.Error(), "gs://b") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("fault %d, %s: %v", kind, what, err)
 			}
-			t.Logf("fault %d, %s: %v", kind, what, err)
+			if kind == fakegcs.ResetBefore && !strings.Contains(err.Error(), "connection reset") {
+				t.Errorf("fault %d, %s: %v; the cause is missing", kind, what, err)
+			}
 		}
 	}
 }
