@@ -1,15 +1,33 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/internal/faulty"
 	"github.com/sparsenb/sparsenb/internal/outside"
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/fileio"
 )
+
+// What may be well again the next time is worth another try, unlike what is missing or forbidden.
+func TestInputError(t *testing.T) {
+	for cause, want := range map[error]int{
+		syscall.EIO: ExitFailed, fileio.ErrUnavailable: ExitFailed, fs.ErrNotExist: ExitUsage, fs.ErrPermission: ExitUsage,
+		&corpusio.CorruptError{}: ExitData,
+	} {
+		var e *Error
+		if err := InputError(fmt.Errorf("file: %w", cause)); !errors.As(err, &e) || e.Exit != want {
+			t.Errorf("%v: %v, want exit code %d", cause, err, want)
+		}
+	}
+}
 
 // Storage that fails in the middle of a run fails the run, in one line that names the file and the cause. A retry may
 // help, and then finishes what was begun.

@@ -45,13 +45,13 @@ func Usagef(format string, args ...any) error {
 }
 
 // InputError gives an error that was met while looking for input its exit code: what is not there or may not be read will
-// not be there the next time, but a disk that failed may be well again.
+// not be there the next time, but a disk that failed may be well again, and a store that was out of reach too.
 func InputError(err error) error {
 	var corrupt *corpusio.CorruptError
 	switch {
 	case errors.As(err, &corrupt):
 		return &Error{ExitData, err}
-	case errors.Is(err, syscall.EIO):
+	case errors.Is(err, syscall.EIO), errors.Is(err, fileio.ErrUnavailable):
 		return &Error{ExitFailed, err}
 	}
 	return &Error{ExitUsage, err}
@@ -68,7 +68,7 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 		return false, &Error{ExitUsage, err}
 	}
 	if err := store.CheckWritable(ctx, output); err != nil {
-		return false, &Error{ExitUsage, err}
+		return false, InputError(err)
 	}
 	var unreadable *modelio.UnreadableError
 	state, err := modelio.ReadState(ctx, output)
@@ -164,6 +164,16 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 		return &Error{ExitFailed, errors.New(cause(failed))}
 	}
 	return &Error{ExitFailed, fmt.Errorf("%s: the job ended without publishing anything", output)}
+}
+
+// Stage writes the template of the graph that build makes, from which the runner's service can start the job any time.
+func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
+	p, s := beam.NewPipelineWithRoot()
+	build(s)
+	if err := runner.execute(ctx, p, nil); err != nil {
+		return &Error{ExitFailed, fmt.Errorf("%s: %s", runner.Template, cause(err))}
+	}
+	return nil
 }
 
 // cause is the line of a runner's error that says what went wrong: a DoFn's own error comes last, under the layers that

@@ -26,6 +26,7 @@ type Runner struct {
 	Environment string // how the engine starts workers: PROCESS, DOCKER, EXTERNAL or LOOPBACK, as Beam's --environment_type
 	Config      string // of the environment, as Beam's --environment_config
 	Beam        string // a runner that the SDK runs by itself, such as dataflow
+	Template    string // where that runner writes the job to be run later, if not empty
 	Parallelism int    // bundles at once; 0 leaves it to the engine
 
 	// StallTimeout cancels a job whose counters stand still for so long; 0 never does. Flink, for one, keeps a job for

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +26,11 @@ import (
 func Verify(ctx context.Context, dir string) (checks []string, err error) {
 	v := verifier{ctx: ctx, dir: dir}
 	for _, step := range []func() error{v.checksums, v.conservation, v.models, v.path} {
-		if err := step(); err != nil {
+		err := step()
+		if errors.Is(err, fileio.ErrUnavailable) {
+			return v.checks, &Error{ExitFailed, err}
+		}
+		if err != nil {
 			return v.checks, &Error{ExitData, fmt.Errorf("%s: %w", dir, err)}
 		}
 	}

@@ -112,7 +112,7 @@ func readStopWords(ctx context.Context, name string) (words []string, err error)
 	}
 	content, err := fileio.ReadAll(ctx, name)
 	if err != nil {
-		return nil, pipeline.Usagef("--stop_words: %w", err)
+		return nil, pipeline.InputError(fmt.Errorf("--stop_words: %w", err))
 	}
 	if len(content) > maxStopWords {
 		return nil, pipeline.Usagef("--stop_words=%s: has %d bytes, %d are the most", name, len(content), maxStopWords)

@@ -21,6 +21,8 @@ import (
 	harness "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
+	// Files may be named gs://bucket/object.
+	_ "github.com/sparsenb/sparsenb/io/gcsio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 

@@ -43,7 +43,7 @@ func chooseRunner() (r pipeline.Runner, err error) {
 		warn("--runner=%s is run by Prism, inside this process", name)
 		return r, nil
 	case "dataflow", "DataflowRunner":
-		return pipeline.Runner{Beam: "dataflow"}, nil
+		return dataflow()
 	case "", "prism", "PrismRunner":
 		if *jobopts.Endpoint == "" && *jobopts.EnvironmentType == "" {
 			return r, nil
@@ -72,6 +72,18 @@ func chooseRunner() (r pipeline.Runner, err error) {
 		err = pipeline.Usagef("--environment_type=%s needs --environment_config: the image, or the address of the worker pool", r.Environment)
 	}
 	return r, err
+}
+
+// dataflow is the SDK's own runner for it. With --template_location, a flag of Beam, it stages the job and does not run it.
+func dataflow() (pipeline.Runner, error) {
+	r := pipeline.Runner{Beam: "dataflow", Template: flag.Lookup("template_location").Value.String()}
+	if !strings.HasPrefix(flag.Lookup("staging_location").Value.String(), "gs://") {
+		return r, pipeline.Usagef("--runner=dataflow needs --staging_location=gs://bucket/folder")
+	}
+	if r.Template != "" && !strings.HasPrefix(r.Template, "gs://") {
+		return r, pipeline.Usagef("--template_location=%s: it is a name such as gs://bucket/object", r.Template)
+	}
+	return r, nil
 }
 
 // ownProcess is the environment in which this very program is the worker, at the same path on every host.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -22,7 +23,7 @@ var train = verb{
 
 Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each of two classes, and selects
 the k words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the
-choice is. Files may be plain or compressed by gzip, zstd or bzip2.
+choice is. Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
 
 DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
 killed is finished by the same command. A run that is complete is not repeated.
@@ -70,6 +71,9 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 
 // launch runs a job unless it has been published already, shows how far it is, and then what came of it.
 func launch(ctx context.Context, runner pipeline.Runner, output string, run modelio.Run, inputBytes int64, build func(s beam.Scope, output string)) error {
+	if runner.Beam == "dataflow" && !strings.HasPrefix(output, "gs://") {
+		return pipeline.Usagef("--output=%s: the workers of Dataflow cannot write there; name a folder such as gs://bucket/out", output)
+	}
 	if !runner.Here() { // the workers have working folders of their own
 		absolute, err := fileio.Absolute(output)
 		if err != nil {
@@ -85,6 +89,14 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		fmt.Fprintf(os.Stderr, "sparsenb: %s: this run is published already; nothing was done\n", output)
 		return summarise(ctx, os.Stdout, output)
 	}
+	in := func(s beam.Scope) { build(s, output) }
+	if runner.Template != "" {
+		if err := pipeline.Stage(ctx, runner, in); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "sparsenb: wrote the template %s; it publishes to %s\n", runner.Template, output)
+		return nil
+	}
 	if runner.Here() && runtime.GOMAXPROCS(0) < 2 {
 		// Prism waits for side inputs in a loop. On one processor it takes turns with the work, by slices of 10 ms: select
 		// took 4.7 s, and takes .6 s where the operating system shares out the processor.
@@ -92,7 +104,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 	}
 	started := time.Now()
 	progress := newReporter(os.Stderr, inputBytes)
-	err = pipeline.Run(ctx, runner, output, run, func(s beam.Scope) { build(s, output) }, progress.update)
+	err = pipeline.Run(ctx, runner, output, run, in, progress.update)
 	progress.finish()
 	if err != nil {
 		return err

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
@@ -61,22 +63,42 @@ func List(ctx context.Context, patterns []string) ([]File, error) {
 		if len(infos) == 0 {
 			return nil, fmt.Errorf("%s: %w", pattern, ErrNoMatch)
 		}
-		for _, info := range infos {
-			c, err := sniff(ctx, store, info)
-			if err != nil {
-				return nil, err
-			}
-			if !utf8.ValidString(info.Name) {
-				return nil, fmt.Errorf("%q: the name is not UTF-8; rename the file, or link to it", info.Name)
-			}
-			if info.Name, err = fileio.Absolute(info.Name); err != nil {
-				return nil, err
-			}
-			files = append(files, File{info, c})
+		found, err := openAll(ctx, store, infos)
+		if err != nil {
+			return nil, err
 		}
+		files = append(files, found...)
 	}
 	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(files, func(a, b File) bool { return a.Name == b.Name }), nil
+}
+
+// openedAtOnce is how many files are looked at together. An object store takes its time for each.
+const openedAtOnce = 32
+
+func openAll(ctx context.Context, store fileio.Store, infos []fileio.Info) ([]File, error) {
+	files := make([]File, len(infos))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(openedAtOnce)
+	for i, info := range infos {
+		group.Go(func() (err error) {
+			files[i], err = open(ctx, store, info)
+			return err
+		})
+	}
+	return files, group.Wait()
+}
+
+func open(ctx context.Context, store fileio.Store, info fileio.Info) (f File, err error) {
+	c, err := sniff(ctx, store, info)
+	if err != nil {
+		return f, err
+	}
+	if !utf8.ValidString(info.Name) {
+		return f, fmt.Errorf("%q: the name is not UTF-8; rename the file, or link to it", info.Name)
+	}
+	info.Name, err = fileio.Absolute(info.Name)
+	return File{info, c}, err
 }
 
 // sniff reads the first bytes of a file.

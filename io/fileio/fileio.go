@@ -5,6 +5,7 @@ package fileio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,7 +21,11 @@ type Info struct {
 	Version string `json:"version"`
 }
 
-// Store is a place for files. Its errors name the file, and wrap fs.ErrNotExist and fs.ErrExist where they apply.
+// ErrUnavailable is wrapped by the errors of a store that could not be reached, or had no answer: that may pass.
+var ErrUnavailable = errors.New("unavailable")
+
+// Store is a place for files. Its errors name the file, and wrap fs.ErrNotExist, fs.ErrExist, fs.ErrPermission and
+// ErrUnavailable where they apply.
 type Store interface {
 	// Glob lists the files that match a pattern, sorted by name. A name without wildcards lists that file; if it is
 	// not there, or is no file, the error says so. A pattern that matches nothing gives an empty list.
@@ -58,7 +63,7 @@ type Store interface {
 type File interface {
 	io.ReaderAt
 	io.Closer
-	Info() (Info, error) // as it is now
+	Info() (Info, error) // as it is now, or, where what was opened cannot change, as that is
 }
 
 // Writer writes a file of which nobody sees anything before Commit. After a failed write, or to give up, Abort leaves
@@ -95,7 +100,7 @@ func For(name string) (Store, error) {
 	if s, ok := stores[scheme]; ok {
 		return s, nil
 	}
-	return nil, fmt.Errorf("%s: %s:// is not supported; use a path of the file system", name, scheme)
+	return nil, fmt.Errorf("%s: %s:// is not supported; use a path of the file system, or gs://", name, scheme)
 }
 
 // Absolute names a file of the file system from its root, so that every process means the same by it.

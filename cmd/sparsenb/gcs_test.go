@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparsenb/sparsenb/internal/fakegcs"
+)
+
+// run calls the command, and holds that it exits with the code. It returns what it says on stderr.
+func run(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command("sparsenb", args...)
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("sparsenb %s: exit code %d, want %d: %s", strings.Join(args, " "), got, code, stderr.String())
+	}
+	return stderr.String()
+}
+
+// federalistOn puts the Federalist papers into a bucket, in two files, one of which is packed and says so.
+func federalistOn(t *testing.T, server *fakegcs.Server) {
+	t.Helper()
+	content, err := os.ReadFile(federalist())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain, packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for line := range bytes.Lines(content) {
+		if bytes.HasPrefix(line, []byte("Madison")) {
+			_, err = z.Write(line)
+		} else {
+			_, err = plain.Write(line)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.Put("b", "in/hamilton.tsv", plain.Bytes(), "")
+	server.Put("b", "in/madison.tsv", packed.Bytes(), "gzip")
+}
+
+// From one bucket to another folder of it, a run gives the bytes that it gives on the local disk, also if the service
+// stumbles now and then.
+func TestGoogleCloudStorage(t *testing.T) {
+	server := fakegcs.Start(t, "b")
+	federalistOn(t, server)
+	local := filepath.Join(t.TempDir(), "out")
+	options := []string{"--k=5,10", "--positive=Hamilton"}
+	run(t, 0, append(options, "--input="+federalist(), "--output="+local)...)
+	want := filesOf(t, local)
+	args := append(options, "--input=gs://b/in/*.tsv", "--output=gs://b/out")
+	server.Fail(fakegcs.Uploads, fakegcs.UnavailableBefore, fakegcs.ResetAfter, fakegcs.CutBody, fakegcs.UnavailableAfter)
+	server.Fail(fakegcs.Downloads, fakegcs.CutBody, fakegcs.ResetBefore)
+	if said := run(t, 0, args...); !strings.Contains(said, "sparsenb: published gs://b/out in ") {
+		t.Errorf("%s", said)
+	}
+	server.Failed(t)
+	if len(want) != 67 {
+		t.Errorf("%d files", len(want))
+	}
+	for name := range want {
+		content, err := os.ReadFile(filepath.Join(local, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := server.Get("b", "out/"+name); !ok || !bytes.Equal(got, content) {
+			t.Errorf("%s: %d bytes, %d on the local disk", name, len(got), len(content))
+		}
+	}
+	if _, ok := server.Get("b", "out/_STARTED.json"); ok {
+		t.Error("the claim is left")
+	}
+	if said := run(t, 0, args...); !strings.Contains(said, "gs://b/out: this run is published already; nothing was done") {
+		t.Errorf("%s", said)
+	}
+	run(t, 0, "inspect", "--verify", "gs://b/out")
+	run(t, 0, "inspect", "gs://b/out", local)
+	run(t, 0, "select", "--counts=gs://b/out", "--output=gs://b/selected/", "--k=5,10", "--positive=Hamilton")
+	whole, _ := server.Get("b", "out/features.parquet")
+	if got, ok := server.Get("b", "selected/features.parquet"); !ok || !bytes.Equal(got, whole) {
+		t.Error("a selection from the counts gives another table")
+	}
+	run(t, 0, "--input=gs://b/in/*.tsv", "--output="+filepath.Join(t.TempDir(), "mixed"), "--k=5")
+	said := run(t, 2, append(options, "--input=gs://b/in/*.tsv", "--output=gs://b/out", "--k=7")...)
+	if !strings.HasPrefix(said, "sparsenb: gs://b/out: holds the output of another run") {
+		t.Errorf("%s", said)
+	}
+}
+
+func TestGoogleCloudStorageFailures(t *testing.T) {
+	server := fakegcs.Start(t, "b")
+	federalistOn(t, server)
+	for _, c := range []struct {
+		input, output, want string
+	}{
+		{"gs://b/none.tsv", "gs://b/out", "gs://b/none.tsv: no such object"},
+		{"gs://b/none/*", "gs://b/out", "gs://b/none/*: no file matches --input"},
+		{"gs://b/in", "gs://b/out", "gs://b/in: is a folder; name its files, as in 'gs://b/in/*'"},
+		{"gs://none/*", "gs://b/out", "gs://none/*: no such bucket"},
+		{"gs://b/in/*", "gs://none/out", "gs://none/out: no such bucket"},
+		{"gs://b/in/*", "gs://b/in", "gs://b/in: is not empty: it holds hamilton.tsv; choose another --output"},
+		{"gs://b/in/*", "gs:///out", "gs:///out: has no bucket; a name is gs://bucket/object"},
+		{"s3://b/in/*", "gs://b/out", "s3://b/in/*: s3:// is not supported; use a path of the file system, or gs://"},
+	} {
+		said := run(t, 2, "--input="+c.input, "--output="+c.output, "--k=5")
+		if want := "sparsenb: " + c.want + "\n"; said != want {
+			t.Errorf("%s → %s: %s, want %s", c.input, c.output, said, want)
+		}
+	}
+	server.Fail(fakegcs.Uploads, fakegcs.Forbidden)
+	said := run(t, 2, "--input=gs://b/in/*", "--output=gs://b/out", "--k=5")
+	if want := "sparsenb: gs://b/out: permission denied (somebody does not have storage access)\n"; said != want {
+		t.Errorf("%s, want %s", said, want)
+	}
+	t.Setenv("STORAGE_EMULATOR_HOST", "")
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none"))
+	said = run(t, 2, "--input=gs://b/in/*", "--output=gs://b/out", "--k=5")
+	if strings.Count(said, "\n") != 1 || !strings.Contains(said, "gcloud auth application-default login") {
+		t.Errorf("without credentials: %s", said)
+	}
+}
+
+// A run that is killed publishes nothing, and is finished by the same command.
+func TestGoogleCloudStorageKilled(t *testing.T) {
+	server := fakegcs.Start(t, "b")
+	federalistOn(t, server)
+	args := []string{"--input=gs://b/in/*", "--output=gs://b/out", "--k=5"}
+	cmd := exec.Command("sparsenb", args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		if _, ok := server.Get("b", "out/counts/part-00003-of-00064.parquet"); ok {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the run does not begin")
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the run was over before it was killed")
+	}
+	if _, ok := server.Get("b", "out/_SUCCESS"); ok {
+		t.Error("a run that was killed has published")
+	}
+	run(t, 2, "--input=gs://b/in/*", "--output=gs://b/out", "--k=6")
+	run(t, 0, args...)
+	run(t, 0, "inspect", "--verify", "gs://b/out")
+}
