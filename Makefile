@@ -84,6 +84,10 @@ bench: ## documents to counts, beside a bare loop; and the Go benchmarks
 	$(GO) run ./bench/counting
 	$(GO) test -run "^$$" -bench . ./feature ./transforms/block ./transforms/kernel ./io/corpusio ./solver
 
+.PHONY: bench-engines
+bench-engines: engines ## Flink and Spark beside Prism
+	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -timeout 2h -run '^$$' -bench Engines -benchtime 3x ./engines
+
 .PHONY: audit
 audit: ## known vulnerabilities and licences; needs the outside world
 	$(GO) run $(GOVULNCHECK) ./...

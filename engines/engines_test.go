@@ -17,7 +17,7 @@ import (
 )
 
 // installed returns the folder that "make engines" has filled.
-func installed(t *testing.T) string { return outside.Engines(t) }
+func installed(t testing.TB) string { return outside.Engines(t) }
 
 // built is the command, built once.
 var built struct {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func binary(t *testing.T) string {
+func binary(t testing.TB) string {
 	t.Helper()
 	built.Do(func() {
 		c := exec.Command("go", "build", "-o", built.path, "./cmd/sparsenb")
@@ -61,7 +61,7 @@ func binary(t *testing.T) string {
 var federalist = filepath.Join(outside.Root(), "testdata", "federalist", "train.tsv")
 
 // tables reads every Parquet file of a published run.
-func tables(t *testing.T, dir string) map[string]string {
+func tables(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func tables(t *testing.T, dir string) map[string]string {
 }
 
 // checkSame compares the tables of two runs byte for byte, and that no temporary file is left.
-func checkSame(t *testing.T, got, want string) {
+func checkSame(t testing.TB, got, want string) {
 	t.Helper()
 	a, b := tables(t, got), tables(t, want)
 	if len(a) != len(b) {
@@ -103,7 +103,7 @@ func checkSame(t *testing.T, got, want string) {
 }
 
 // onPrism trains inside one process, to compare with.
-func onPrism(t *testing.T, args ...string) string {
+func onPrism(t testing.TB, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "prism")
 	publish(t, append(args, "--output="+dir)...)
@@ -111,7 +111,7 @@ func onPrism(t *testing.T, args ...string) string {
 }
 
 // publish runs the command and wants it to succeed.
-func publish(t *testing.T, args ...string) result {
+func publish(t testing.TB, args ...string) result {
 	t.Helper()
 	r := sparsenb(t, args...)
 	if r.exit != 0 {
@@ -121,7 +121,7 @@ func publish(t *testing.T, args ...string) result {
 }
 
 // big writes a corpus with so many words that every step takes seconds: 40 MB, 600,000 different words, two classes.
-func big(t *testing.T) string {
+func big(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "big.tsv")
 	f, err := os.Create(name)

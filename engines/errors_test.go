@@ -11,7 +11,7 @@ import (
 )
 
 // limited is an environment in which workers cannot write files of more than some KB, as on a disk that is full.
-func limited(t *testing.T, blocks int) string {
+func limited(t testing.TB, blocks int) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "limited")
 	content := fmt.Sprintf("#!/bin/sh\nulimit -f %d\nexec %s \"$@\"\n", blocks, binary(t))
@@ -26,7 +26,7 @@ func limited(t *testing.T, blocks int) string {
 }
 
 // What a step says reaches the user as one line, not the engine's plan.
-func checkError(t *testing.T, r result, exit int, want string) {
+func checkError(t testing.TB, r result, exit int, want string) {
 	t.Helper()
 	if r.exit != exit || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("exit %d: %s; want %d, and %q in one line", r.exit, r.stderr, exit, want)
@@ -85,7 +85,7 @@ func TestNoJobServer(t *testing.T) {
 	checkUnpublished(t, got)
 }
 
-func checkUnpublished(t *testing.T, dir string) {
+func checkUnpublished(t testing.TB, dir string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err == nil {
 		t.Errorf("%s was published", dir)

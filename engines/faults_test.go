@@ -37,7 +37,7 @@ func TestFlinkLosesATaskManager(t *testing.T) {
 }
 
 // finish waits for a run that was disturbed, and compares what it has published.
-func finish(t *testing.T, end func() result, got, want string) {
+func finish(t testing.TB, end func() result, got, want string) {
 	t.Helper()
 	r := end()
 	if r.exit != 0 {
@@ -50,7 +50,7 @@ func finish(t *testing.T, end func() result, got, want string) {
 }
 
 // noOrphans holds that of the workers that a task manager or an executor has started, none outlives it.
-func noOrphans(t *testing.T) {
+func noOrphans(t testing.TB) {
 	t.Helper()
 	eventually(t, "the orphans to end", func() error {
 		for pid, parent := range workers(t) {
@@ -93,7 +93,7 @@ func TestFlinkLosesAWorker(t *testing.T) {
 }
 
 // send sends a signal to the workers of a task manager, when it has any.
-func send(t *testing.T, manager *process, s syscall.Signal) (pids []int) {
+func send(t testing.TB, manager *process, s syscall.Signal) (pids []int) {
 	t.Helper()
 	eventually(t, "workers", func() error {
 		if pids = workersOf(t, manager); len(pids) == 0 {
@@ -136,7 +136,7 @@ func TestFlinkLosesItsLauncher(t *testing.T) {
 	})
 }
 
-func appears(t *testing.T, dir string) {
+func appears(t testing.TB, dir string) {
 	t.Helper()
 	eventually(t, "the model", func() error {
 		_, err := os.Stat(filepath.Join(dir, "_SUCCESS"))
@@ -178,7 +178,7 @@ func TestSparkLosesItsExecutorAndDriver(t *testing.T) {
 }
 
 // executorsWithWorkers waits until executors run our code, and returns one of them.
-func executorsWithWorkers(t *testing.T, s *spark) (executor int) {
+func executorsWithWorkers(t testing.TB, s *spark) (executor int) {
 	t.Helper()
 	eventually(t, "an executor with a worker", func() error {
 		for _, parent := range workers(t) {
@@ -190,7 +190,7 @@ func executorsWithWorkers(t *testing.T, s *spark) (executor int) {
 	return executor
 }
 
-func killExecutor(t *testing.T, s *spark) {
+func killExecutor(t testing.TB, s *spark) {
 	t.Helper()
 	if err := syscall.Kill(executorsWithWorkers(t, s), syscall.SIGKILL); err != nil {
 		t.Fatal(err)

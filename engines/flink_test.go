@@ -32,13 +32,13 @@ type flink struct {
 	jobServer *process
 	jobLog    string // the job manager's log
 
-	t          *testing.T // until whose end the cluster lives
+	t          testing.TB // until whose end the cluster lives
 	home, conf string
 }
 
 // startFlink starts a job manager, task managers of one slot each, and a job server. restarts is how often Flink may
 // start a job again.
-func startFlink(t *testing.T, taskManagers, restarts int) *flink {
+func startFlink(t testing.TB, taskManagers, restarts int) *flink {
 	t.Helper()
 	home := filepath.Join(installed(t), "flink")
 	ports := freePorts(t, 6)
@@ -101,7 +101,7 @@ func (f *flink) addTaskManager() {
 	f.managers = append(f.managers, p)
 }
 
-func (f *flink) waitForTaskManagers(t *testing.T, n int) {
+func (f *flink) waitForTaskManagers(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, "Flink's task managers", func() error {
 		var overview struct{ TaskManagers int }
@@ -162,8 +162,19 @@ type subtask struct {
 	TaskManager string `json:"taskmanager-id"`
 }
 
-// subtasks returns those of the step of the newest job whose name contains step.
-func (f *flink) subtasks(step string) (list []subtask, err error) {
+// job is one as the job manager sees it.
+type job struct {
+	url      string
+	Vertices []struct {
+		ID, Name string
+		Metrics  struct {
+			WriteBytes int64 `json:"write-bytes"`
+		}
+	}
+}
+
+// newest returns the job that was started last.
+func (f *flink) newest() (j job, err error) {
 	var overview struct {
 		Jobs []struct {
 			Jid   string
@@ -171,28 +182,31 @@ func (f *flink) subtasks(step string) (list []subtask, err error) {
 		}
 	}
 	if err := getJSON("http://"+f.rest+"/jobs/overview", &overview); err != nil {
-		return nil, err
+		return j, err
 	}
-	newest := -1
-	for i, j := range overview.Jobs {
-		if newest < 0 || j.Start > overview.Jobs[newest].Start {
-			newest = i
+	if len(overview.Jobs) == 0 {
+		return j, errors.New("there is no job")
+	}
+	last := overview.Jobs[0]
+	for _, other := range overview.Jobs {
+		if other.Start > last.Start {
+			last = other
 		}
 	}
-	if newest < 0 {
-		return nil, errors.New("there is no job")
-	}
-	var job struct {
-		Vertices []struct{ Id, Name string }
-	}
-	url := "http://" + f.rest + "/jobs/" + overview.Jobs[newest].Jid
-	if err := getJSON(url, &job); err != nil {
+	j.url = "http://" + f.rest + "/jobs/" + last.Jid
+	return j, getJSON(j.url, &j)
+}
+
+// subtasks returns those of the step of the newest job whose name contains step.
+func (f *flink) subtasks(step string) ([]subtask, error) {
+	j, err := f.newest()
+	if err != nil {
 		return nil, err
 	}
-	for _, v := range job.Vertices {
+	for _, v := range j.Vertices {
 		if strings.Contains(v.Name, step) {
 			var vertex struct{ Subtasks []subtask }
-			err := getJSON(url+"/vertices/"+v.Id, &vertex)
+			err := getJSON(j.url+"/vertices/"+v.ID, &vertex)
 			return vertex.Subtasks, err
 		}
 	}
@@ -207,7 +221,7 @@ const (
 )
 
 // whenRunning waits until the step runs and returns the task manager that runs a part of it.
-func (f *flink) whenRunning(t *testing.T, step string) *process {
+func (f *flink) whenRunning(t testing.TB, step string) *process {
 	t.Helper()
 	var at *process
 	poll(t, step, 20*time.Millisecond, func() error {
@@ -236,7 +250,7 @@ func (f *flink) manager(id string) *process {
 }
 
 // attempts is how often the step was started, at most.
-func (f *flink) attempts(t *testing.T, step string) (most int) {
+func (f *flink) attempts(t testing.TB, step string) (most int) {
 	t.Helper()
 	list, err := f.subtasks(step)
 	if err != nil {

@@ -33,7 +33,7 @@ type process struct {
 
 // start runs a program in a process group of its own until the test ends. A guard, which is another process, kills the
 // whole group when its standard input ends, and so also if the test itself is killed.
-func start(t *testing.T, name string, env []string, program string, args ...string) *process {
+func start(t testing.TB, name string, env []string, program string, args ...string) *process {
 	t.Helper()
 	logs, err := os.Create(filepath.Join(logFolder(t), name+".log"))
 	if err != nil {
@@ -71,13 +71,13 @@ func start(t *testing.T, name string, env []string, program string, args ...stri
 }
 
 // kill sends SIGKILL to the program alone, not to what it started.
-func (p *process) kill(t *testing.T) {
+func (p *process) kill(t testing.TB) {
 	t.Helper()
 	p.signal(t, syscall.SIGKILL)
 	<-p.ended
 }
 
-func (p *process) signal(t *testing.T, s syscall.Signal) {
+func (p *process) signal(t testing.TB, s syscall.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatalf("%s: %v", p.name, err)
@@ -85,7 +85,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 }
 
 // logFolder keeps what the programs print: in the test's folder, which goes with it, or below SPARSENB_ENGINE_LOGS.
-func logFolder(t *testing.T) string {
+func logFolder(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("SPARSENB_ENGINE_LOGS")
 	if dir == "" {
@@ -108,7 +108,7 @@ func tail(name string, lines int) string {
 }
 
 // freePorts returns ports that nobody listens on.
-func freePorts(t *testing.T, n int) []int {
+func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	ports := make([]int, n)
 	for i := range ports {
@@ -123,12 +123,12 @@ func freePorts(t *testing.T, n int) []int {
 }
 
 // eventually waits until ready returns nil.
-func eventually(t *testing.T, what string, ready func() error) {
+func eventually(t testing.TB, what string, ready func() error) {
 	t.Helper()
 	poll(t, what, 100*time.Millisecond, ready)
 }
 
-func poll(t *testing.T, what string, interval time.Duration, ready func() error) {
+func poll(t testing.TB, what string, interval time.Duration, ready func() error) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
@@ -144,7 +144,7 @@ func poll(t *testing.T, what string, interval time.Duration, ready func() error)
 }
 
 // listens waits for a server.
-func (p *process) listens(t *testing.T, port int) {
+func (p *process) listens(t testing.TB, port int) {
 	t.Helper()
 	eventually(t, p.name, func() error {
 		select {
@@ -175,7 +175,7 @@ func getJSON(url string, v any) error {
 }
 
 // workers returns the processes that run as workers of Beam, this test's binary, each with the one that started it.
-func workers(t *testing.T) map[int]int {
+func workers(t testing.TB) map[int]int {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -203,7 +203,7 @@ func workers(t *testing.T) map[int]int {
 }
 
 // workersOf returns the workers that a program has started.
-func workersOf(t *testing.T, p *process) (pids []int) {
+func workersOf(t testing.TB, p *process) (pids []int) {
 	t.Helper()
 	for pid, parent := range workers(t) {
 		if parent == p.cmd.Process.Pid {
@@ -220,13 +220,13 @@ type result struct {
 }
 
 // sparsenb runs the command to its end.
-func sparsenb(t *testing.T, args ...string) result {
+func sparsenb(t testing.TB, args ...string) result {
 	t.Helper()
 	return begin(t, args...)()
 }
 
 // begin starts the command and returns what waits for its end.
-func begin(t *testing.T, args ...string) func() result {
+func begin(t testing.TB, args ...string) func() result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)

@@ -13,7 +13,7 @@ import (
 )
 
 // corpora are trained on every engine, and must give the same bytes on all.
-func corpora(t *testing.T) map[string][]string {
+func corpora(t testing.TB) map[string][]string {
 	return map[string][]string{
 		"federalist": hamilton,
 		"imdb":       {"--input=" + outside.Shared(t, "data/imdb/train.tsv.gz"), "--k=9,100"},
@@ -39,7 +39,7 @@ func sameOn(t *testing.T, engine string, flags []string) {
 var bytesRead = regexp.MustCompile(`published .* in .*, ([0-9.]+ .?B) read`)
 
 // checkReadOnce holds that the counters of the job have the size of the input, and not a multiple.
-func checkReadOnce(t *testing.T, r result, input string) {
+func checkReadOnce(t testing.TB, r result, input string) {
 	t.Helper()
 	found := bytesRead.FindStringSubmatch(r.stderr)
 	if want := sizeOf(t, strings.TrimPrefix(input, "--input=")); found == nil || found[1] != want {
@@ -60,7 +60,7 @@ func TestSparkWithTwoWorkers(t *testing.T) {
 }
 
 // sizeOf is the size of a file as the command would show it.
-func sizeOf(t *testing.T, name string) string {
+func sizeOf(t testing.TB, name string) string {
 	t.Helper()
 	info, err := os.Stat(name)
 	if err != nil {

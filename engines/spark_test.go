@@ -15,7 +15,7 @@ type spark struct {
 	workers   []*process
 	jobServer *process
 
-	t               *testing.T // until whose end the cluster lives
+	t               testing.TB // until whose end the cluster lives
 	home, url       string
 	environment     []string
 	scratch         string
@@ -24,7 +24,7 @@ type spark struct {
 }
 
 // startSpark starts a master, workers of one core each, and a job server.
-func startSpark(t *testing.T, workers int) *spark {
+func startSpark(t testing.TB, workers int) *spark {
 	t.Helper()
 	home := filepath.Join(installed(t), "spark")
 	ports := freePorts(t, 5+workers)
@@ -61,8 +61,13 @@ func startSpark(t *testing.T, workers int) *spark {
 func (s *spark) startJobServer() {
 	s.t.Helper()
 	jar := filepath.Join(installed(s.t), "spark-job-server", "job-server.jar")
+	events := filepath.Join(s.scratch, "events")
+	if err := os.MkdirAll(events, 0o777); err != nil {
+		s.t.Fatal(err)
+	}
 	args := append([]string{"-Xmx2g"}, openings...)
 	args = append(args, "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1", "-Dspark.ui.enabled=false",
+		"-Dspark.eventLog.enabled=true", "-Dspark.eventLog.dir="+events,
 		"-Dspark.executor.memory=1500m", "-Dspark.executor.cores=1", fmt.Sprintf("-Dspark.cores.max=%d", len(s.workers)),
 		"-cp", filepath.Join(s.home, "jars", "*")+":"+jar, "org.apache.beam.runners.spark.SparkJobServerDriver",
 		"--job-host=127.0.0.1", fmt.Sprintf("--job-port=%d", s.jobs), fmt.Sprintf("--artifact-port=%d", s.artifacts),
@@ -74,7 +79,7 @@ func (s *spark) startJobServer() {
 func (s *spark) flags() []string { return []string{"--runner=spark", "--endpoint=" + s.endpoint} }
 
 // executorsLost is how many executors the job server has seen go.
-func (s *spark) executorsLost(t *testing.T) int {
+func (s *spark) executorsLost(t testing.TB) int {
 	t.Helper()
 	log, err := os.ReadFile(s.jobServer.log)
 	if err != nil {

@@ -114,26 +114,22 @@ func (j job) cancel(ctx context.Context, cause error) error {
 	}
 }
 
-// watch calls report with the counters at once, then four times a second until stop is called, and once more. A job whose counters
-// stand still for longer than stall is cancelled.
-func (j job) watch(ctx context.Context, report func(Progress), stall time.Duration, cancel context.CancelCauseFunc) (stop func()) {
+// watch calls report with the counters at once, then four times a second until stop is called, and once more. A job that
+// stands still, as guard sees it, is cancelled.
+func (j job) watch(ctx context.Context, report func(Progress), guard *stallGuard, cancel context.CancelCauseFunc) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		ticker := time.NewTicker(250 * time.Millisecond)
 		defer ticker.Stop()
-		last, since := Progress{}, time.Now()
 		for {
-			p, err := j.progress(ctx)
-			if err == nil {
+			if p, err := j.progress(ctx); err == nil {
 				report(p)
+				guard.see(p)
 			}
-			if err == nil && p != last {
-				last, since = p, time.Now()
-			}
-			if stall > 0 && time.Since(since) > stall {
-				cancel(stalled(last, stall))
+			if err := guard.check(); err != nil {
+				cancel(err)
 			}
 			select {
 			case <-ctx.Done():
@@ -152,18 +148,6 @@ func (j job) watch(ctx context.Context, report func(Progress), stall time.Durati
 			report(p)
 		}
 	}
-}
-
-// stalled names the likely cause of a job that stands still.
-func stalled(p Progress, timeout time.Duration) error {
-	why := "between the shards; look for OutOfMemoryError in the logs of the engine's workers (on Flink, taskmanager.memory.task.off-heap.size is too small)"
-	switch {
-	case p == Progress{}:
-		why = "from the start; has the engine free slots, and can its hosts start workers (is this program at the same path there)?"
-	case p.Merged == 0:
-		why = "in the text or on the way to the shards; on Flink, taskmanager.memory.task.off-heap.size may be too small"
-	}
-	return fmt.Errorf("no progress for %s (--stall_timeout): the job stood still %s", timeout, why)
 }
 
 func (j job) progress(ctx context.Context) (p Progress, err error) {

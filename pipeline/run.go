@@ -133,7 +133,11 @@ func hint(other, run modelio.Run, output string) string {
 func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	failed := runner.execute(ctx, p, watch)
+	begun := func() bool {
+		state, err := modelio.ReadState(ctx, output)
+		return err != nil || state.Started != nil || state.Success != nil || state.Verdict != nil
+	}
+	failed := runner.execute(ctx, p, watch, begun)
 	var cancelled *cancelledError
 	if !errors.As(failed, &cancelled) && ctx.Err() != nil { // before the engine had the job
 		cancelled = &cancelledError{cause: context.Cause(ctx), state: jobpb.JobState_CANCELLED}
@@ -170,7 +174,7 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	if err := runner.execute(ctx, p, nil); err != nil {
+	if err := runner.execute(ctx, p, nil, nil); err != nil {
 		return &Error{ExitFailed, fmt.Errorf("%s: %s", runner.Template, cause(err))}
 	}
 	return nil

@@ -29,16 +29,16 @@ type Runner struct {
 	Template    string // where that runner writes the job to be run later, if not empty
 	Parallelism int    // bundles at once; 0 leaves it to the engine
 
-	// StallTimeout cancels a job whose counters stand still for so long; 0 never does. Flink, for one, keeps a job for
-	// ever that it has no slot for, or no memory.
+	// StallTimeout cancels a job that stands still for so long, where that can be told; 0 never does. Flink, for one,
+	// keeps a job for ever that it has no slot for, or no memory.
 	StallTimeout time.Duration
 }
 
 // Here reports whether the job is run by this process, by a Prism of its own.
 func (r Runner) Here() bool { return r.Endpoint == "" && r.Beam == "" }
 
-// execute runs a pipeline to its end.
-func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progress)) (err error) {
+// execute runs a pipeline to its end. begun tells whether the first step has done its work.
+func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progress), begun func() bool) (err error) {
 	if r.Beam != "" {
 		_, err := beam.Run(ctx, r.Beam, p)
 		return err
@@ -68,7 +68,7 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progre
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stopWatching := job.watch(ctx, watch, r.StallTimeout, cancel)
+	stopWatching := job.watch(ctx, watch, newStallGuard(r.StallTimeout, begun, time.Now), cancel)
 	defer stopWatching()
 	return job.wait(ctx)
 }

@@ -63,6 +63,9 @@ func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 	if r.total == 0 {
 		return "solving"
 	}
+	if p == (pipeline.Progress{}) && now.Sub(r.started) > r.interval/2 {
+		return fmt.Sprintf("running for %s; the engine has shown no counters yet", now.Sub(r.started).Round(time.Second))
+	}
 	if p.Bytes >= r.total {
 		return fmt.Sprintf("read %s, %s, about %s different words; merging and solving",
 			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), humanize.Comma(p.Features))

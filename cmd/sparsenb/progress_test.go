@@ -45,6 +45,15 @@ func TestProgress(t *testing.T) {
 		t.Errorf("drew\n%q\nwant\n%q", b.String(), want)
 	}
 
+	// An engine may keep its counters to itself.
+	b.Reset()
+	now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	r = startReporter(&b, 100e6, true, clock)
+	at(20, pipeline.Progress{}, r)
+	if want := "\r\x1b[Krunning for 20s; the engine has shown no counters yet"; b.String() != want {
+		t.Errorf("without counters: %q", b.String())
+	}
+
 	b.Reset()
 	r = startReporter(&b, 0, true, clock)
 	at(11, pipeline.Progress{}, r)
