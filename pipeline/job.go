@@ -96,20 +96,19 @@ func (j job) cancel(ctx context.Context, cause error) error {
 	if _, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
 		return end
 	}
+	stream, err := j.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
+	if err != nil {
+		return end
+	}
 	for {
-		response, err := j.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: j.id})
+		response, err := stream.Recv()
 		if err != nil {
 			return end
 		}
-		switch response.GetState() {
+		switch s := response.GetStateResponse().GetState(); s {
 		case jobpb.JobState_CANCELLED, jobpb.JobState_FAILED, jobpb.JobState_DONE:
-			end.state = response.GetState()
+			end.state = s
 			return end
-		}
-		select {
-		case <-ctx.Done():
-			return end
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
