@@ -35,11 +35,13 @@ staticcheck:
 ENV = SPARSENB_PYTHON=$(VENV)/bin/python SPARSENB_REQUIRE=python,$(SPARSENB_REQUIRE)
 .PHONY: unit
 unit: $(VENV)/ready
-	$(ENV) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e /cmd/ -e /engines)
+	$(ENV) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e /cmd/ -e /docker -e /engines)
+	$(ENV) $(GO) test -count=1 -timeout 30m ./docker # it tests programs, of which the cache does not know
 	$(ENV) $(GO) test -race -timeout 30m -short ./cmd/...
 	$(ENV) $(GO) test -timeout 30m -run TestKilled ./cmd/...
 
-$(VENV)/ready: testdata/requirements.txt
+# Its name holds the checksum of the list, so that a new list makes a new one.
+$(VENV)/ready:
 	@command -v $(PYTHON) >/dev/null || { echo "make test needs Python 3 with venv, to read the Parquet files as others do; PYTHON names one"; exit 1; }
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
@@ -71,13 +73,13 @@ ENGINE_CACHE = $(CACHE)/engines-$(shell cat engines/install.sh engines/requireme
 .PHONY: engines
 engines: $(ENGINE_CACHE)/ready ## gets Flink and Spark, for the tests
 
-$(ENGINE_CACHE)/ready: $(VENV)/ready
+$(ENGINE_CACHE)/ready: | $(VENV)/ready
 	rm -rf $(ENGINE_CACHE)
 	engines/install.sh $(ENGINE_CACHE) $(VENV)/bin/pip
 
 .PHONY: test-engines
 test-engines: engines ## the tests on real clusters of Flink and Spark
-	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -v -timeout 40m ./engines
+	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -count=1 -v -timeout 40m ./engines
 
 .PHONY: bench
 bench: ## documents to counts, beside a bare loop; and the Go benchmarks

@@ -63,8 +63,10 @@ func TestErrorsOnFlink(t *testing.T) {
 	})
 	t.Run("no free slot", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
-		checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "has the engine free slots")
-		checkUnpublished(t, got)
+		for range 2 { // the second attempt finds what the first has left
+			checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "has the engine free slots")
+			checkUnpublished(t, got)
+		}
 	})
 }
 

@@ -231,8 +231,9 @@ func (f *flink) whenRunning(t testing.TB, step string) *process {
 		}
 		for _, s := range list {
 			if s.Status == "RUNNING" && s.Attempt == 0 {
-				at = f.manager(s.TaskManager)
-				return nil
+				if at = f.manager(s.TaskManager); at != nil {
+					return nil
+				}
 			}
 		}
 		return fmt.Errorf("%+v", list)

@@ -31,8 +31,9 @@ type job struct {
 	graph  *pipepb.Pipeline
 }
 
-// wait returns when the job has ended, with the error that ended it.
-func (j job) wait(ctx context.Context) error {
+// wait returns when the job has ended, with the error that ended it. If ctx ends, it calls mark, which keeps the job from
+// publishing whatever the engine does, and cancels the job.
+func (j job) wait(ctx context.Context, mark func(error) error) error {
 	stream, err := j.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
 	if err != nil {
 		return err
@@ -42,7 +43,8 @@ func (j job) wait(ctx context.Context) error {
 	for {
 		response, err := stream.Recv()
 		if err != nil && ctx.Err() != nil {
-			return j.cancel(context.WithoutCancel(ctx), context.Cause(ctx))
+			cause := context.Cause(ctx)
+			return j.cancel(context.WithoutCancel(ctx), &cancelledError{job: j.id, cause: cause, mark: mark(cause)})
 		}
 		if errors.Is(err, io.EOF) && !failed {
 			return nil
@@ -89,10 +91,9 @@ func (e *cancelledError) Error() string {
 func (e *cancelledError) Unwrap() error { return e.cause }
 
 // cancel stops the job and waits for the engine to say so.
-func (j job) cancel(ctx context.Context, cause error) error {
+func (j job) cancel(ctx context.Context, end *cancelledError) error {
 	ctx, stop := context.WithTimeout(ctx, cancelTimeout)
 	defer stop()
-	end := &cancelledError{job: j.id, cause: cause}
 	if _, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
 		return end
 	}
@@ -114,7 +115,7 @@ func (j job) cancel(ctx context.Context, cause error) error {
 }
 
 // watch calls report with the counters at once, then four times a second until stop is called, and once more. A job that
-// stands still, as guard sees it, is cancelled.
+// does not begin, as guard sees it, is cancelled.
 func (j job) watch(ctx context.Context, report func(Progress), guard *stallGuard, cancel context.CancelCauseFunc) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -125,7 +126,6 @@ func (j job) watch(ctx context.Context, report func(Progress), guard *stallGuard
 		for {
 			if p, err := j.progress(ctx); err == nil {
 				report(p)
-				guard.see(p)
 			}
 			if err := guard.check(); err != nil {
 				cancel(err)
@@ -141,15 +141,18 @@ func (j job) watch(ctx context.Context, report func(Progress), guard *stallGuard
 		end()
 		<-done
 		// The counters that count are the last ones. A job server that is gone has none.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if p, err := j.progress(last); err == nil {
+		if p, err := j.progress(context.WithoutCancel(ctx)); err == nil {
 			report(p)
 		}
 	}
 }
 
+// answerTimeout is how long a job server may take to say where a job stands.
+const answerTimeout = 10 * time.Second
+
 func (j job) progress(ctx context.Context) (p Progress, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	response, err := j.client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: j.id})
 	if err != nil {
 		return p, fmt.Errorf("asking for the counters: %w", err)

@@ -133,19 +133,26 @@ func hint(other, run modelio.Run, output string) string {
 func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	begun := func() bool {
-		state, err := modelio.ReadState(ctx, output)
-		return err != nil || state.Started != nil || state.Success != nil || state.Verdict != nil
-	}
-	failed := runner.execute(ctx, p, watch, begun)
+	failed := runner.execute(ctx, p, observer{
+		watch: watch,
+		begun: func() bool {
+			state, err := modelio.ReadState(ctx, output)
+			// The claim of an earlier attempt, which this one goes on with, does not tell.
+			return err != nil || state.Started != nil || state.Success != nil || state.Verdict != nil && state.Verdict.Run == run.ID
+		},
+		mark: func(cause error) error {
+			if runner.Loopback() { // the workers end with this process
+				return nil
+			}
+			return modelio.Cancel(context.WithoutCancel(ctx), output, run, cause.Error())
+		},
+	})
 	var cancelled *cancelledError
-	if !errors.As(failed, &cancelled) && ctx.Err() != nil { // before the engine had the job
-		cancelled = &cancelledError{cause: context.Cause(ctx), state: jobpb.JobState_CANCELLED}
-	}
-	if cancelled != nil && !runner.Here() {
-		// The engine may go on with the job, whatever it says: Flink's job server does not stop it.
-		stop := context.WithoutCancel(ctx)
-		cancelled.mark = modelio.Cancel(stop, output, run, cancelled.cause.Error())
+	if !errors.As(failed, &cancelled) && ctx.Err() != nil {
+		cancelled = &cancelledError{cause: context.Cause(ctx)}
+		if runner.Beam == "" { // the engine has not had the job
+			cancelled.state = jobpb.JobState_CANCELLED
+		}
 	}
 	var usage *Error
 	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)
@@ -174,7 +181,7 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	if err := runner.execute(ctx, p, nil, nil); err != nil {
+	if err := runner.execute(ctx, p, observer{}); err != nil {
 		return &Error{ExitFailed, fmt.Errorf("%s: %s", runner.Template, cause(err))}
 	}
 	return nil

@@ -18,12 +18,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 )
 
 // Runner is where a job runs. The zero value is Prism inside this process, and so are its workers.
 type Runner struct {
 	Endpoint    string // of a Beam job service, such as Flink's or Spark's; "" for a Prism of our own
-	Environment string // how the engine starts workers: PROCESS, DOCKER, EXTERNAL or LOOPBACK, as Beam's --environment_type
+	Environment string // how the engine starts workers: PROCESS, DOCKER or LOOPBACK, as Beam's --environment_type
 	Config      string // of the environment, as Beam's --environment_config
 	Beam        string // a runner that the SDK runs by itself, such as dataflow
 	Template    string // where that runner writes the job to be run later, if not empty
@@ -37,8 +38,15 @@ type Runner struct {
 // Here reports whether the job is run by this process, by a Prism of its own.
 func (r Runner) Here() bool { return r.Endpoint == "" && r.Beam == "" }
 
-// execute runs a pipeline to its end. begun tells whether the first step has done its work.
-func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progress), begun func() bool) (err error) {
+// observer is what the one who runs a job knows and wants to know.
+type observer struct {
+	watch func(Progress)          // is called now and then
+	begun func() bool             // tells whether the first step has done its work
+	mark  func(cause error) error // keeps the job from publishing
+}
+
+// execute runs a pipeline to its end.
+func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err error) {
 	if r.Beam != "" {
 		_, err := beam.Run(ctx, r.Beam, p)
 		return err
@@ -68,13 +76,17 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, watch func(Progre
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stopWatching := job.watch(ctx, watch, newStallGuard(r.StallTimeout, begun, time.Now), cancel)
+	timeout := r.StallTimeout
+	if r.Here() {
+		timeout = 0
+	}
+	stopWatching := job.watch(ctx, o.watch, newStallGuard(timeout, o.begun, time.Now), cancel)
 	defer stopWatching()
-	return job.wait(ctx)
+	return job.wait(ctx, o.mark)
 }
 
-// loopback are workers that are goroutines of this process.
-func (r Runner) loopback() bool {
+// Loopback reports whether the workers are goroutines of this process.
+func (r Runner) Loopback() bool {
 	return r.Environment == "LOOPBACK" || r.Here() && r.Environment == ""
 }
 
@@ -84,7 +96,7 @@ func (r Runner) environment(ctx context.Context) (e *pipepb.Environment, stop fu
 	stop = func(context.Context) error { return nil }
 	config := func(context.Context) string { return r.Config }
 	urn := "beam:env:" + strings.ToLower(r.Environment) + ":v1"
-	if r.loopback() {
+	if r.Loopback() {
 		workers, err := extworker.StartLoopback(ctx, 0)
 		if err != nil {
 			return nil, nil, err
@@ -101,6 +113,10 @@ func (r Runner) environment(ctx context.Context) (e *pipepb.Environment, stop fu
 	return e, stop, nil
 }
 
+// keepaliveTime is how often a job server is asked whether it is there. Java's servers take more than once in five minutes
+// for an attack.
+const keepaliveTime = 6 * time.Minute
+
 // connectTimeout is how long a job service may take to answer at first.
 const connectTimeout = 20 * time.Second
 
@@ -109,7 +125,8 @@ func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() err
 		client, err := prism.CreateJobServer(ctx, prism.Options{})
 		return client, func() error { return nil }, err
 	}
-	connection, err := grpc.NewClient(r.Endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient(r.Endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: time.Minute}))
 	if err != nil {
 		return nil, nil, Usagef("--endpoint=%s: %w", r.Endpoint, err)
 	}
@@ -122,10 +139,12 @@ func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() err
 	return client, connection.Close, nil
 }
 
+const submitTimeout = 2 * time.Minute
+
 // submit hands the job to the engine.
 func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph *pipepb.Pipeline) (job, error) {
 	options := &runnerlib.JobOptions{
-		Name: jobopts.GetJobName(), Experiments: jobopts.GetExperiments(), Loopback: r.loopback(), Parallelism: r.Parallelism,
+		Name: jobopts.GetJobName(), Experiments: jobopts.GetExperiments(), Loopback: r.Loopback(), Parallelism: r.Parallelism,
 		RetainDocker: *jobopts.RetainDockerContainers,
 	}
 	prepared, staging, token, err := runnerlib.Prepare(ctx, client, graph, options)
@@ -138,6 +157,9 @@ func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph
 			return job{}, err
 		}
 	}
+	// Not to be interrupted: the engine might have the job, and we not its name.
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
+	defer stop()
 	id, err := runnerlib.Submit(ctx, client, prepared, token)
 	return job{client, id, graph}, err
 }

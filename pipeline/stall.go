@@ -5,46 +5,27 @@ import (
 	"time"
 )
 
-// stallGuard tells a job that stands still from one that is slow. Not every engine lets it: Flink's job server has counters
-// at the end only, Spark's at the end of a stage. So it judges by two things: whether the job has begun, which the claim on
-// the output shows on any engine, and the counters, once they have proved to move while the job runs.
+// stallGuard tells a job that cannot begin from one that takes its time. What the job has done once it has begun cannot be
+// told on every engine: Flink's job server has counters at the end only, Spark's at the end of a task.
 type stallGuard struct {
 	timeout time.Duration // 0: it never judges
 	begun   func() bool
 	now     func() time.Time
-
-	last  Progress
-	since time.Time
-	moves int
+	started time.Time
+	done    bool
 }
 
 func newStallGuard(timeout time.Duration, begun func() bool, now func() time.Time) *stallGuard {
-	return &stallGuard{timeout: timeout, begun: begun, now: now, since: now()}
-}
-
-// liveMoves is how often counters move that are live. A job has fewer stages.
-const liveMoves = 20
-
-func (g *stallGuard) see(p Progress) {
-	if p != g.last {
-		g.last, g.since = p, g.now()
-		g.moves++
-	}
+	return &stallGuard{timeout: timeout, begun: begun, now: now, started: now()}
 }
 
 // check returns why the job is to be cancelled, or nil.
 func (g *stallGuard) check() error {
-	if g.timeout == 0 || g.now().Sub(g.since) <= g.timeout {
+	if g.timeout == 0 || g.done || g.now().Sub(g.started) <= g.timeout {
 		return nil
 	}
-	switch {
-	case g.moves == 0 && !g.begun():
-		return fmt.Errorf("no progress for %s (--stall_timeout): the job has not begun; has the engine free slots, and can its hosts start workers (is this program at the same path there)?", g.timeout)
-	case g.moves < liveMoves:
-		g.since = g.now() // nothing can be told
+	if g.done = true; g.begun() {
 		return nil
-	case g.last.Merged == 0:
-		return fmt.Errorf("no progress for %s (--stall_timeout): the job stands still in the text or on the way to the shards; on Flink, taskmanager.memory.task.off-heap.size may be too small", g.timeout)
 	}
-	return fmt.Errorf("no progress for %s (--stall_timeout): the job stands still after the text was read; look for OutOfMemoryError in the logs of the engine's workers", g.timeout)
+	return fmt.Errorf("the job has not begun for %s (--stall_timeout): has the engine free slots, and can its hosts start workers (is this program at the same path there)?", g.timeout)
 }

@@ -18,7 +18,6 @@ import (
 	"unicode"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	harness "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	// Files may be named gs://bucket/object.
@@ -77,11 +76,10 @@ func sparsenb() int {
 	if err := setLogLevel(*level); err != nil {
 		return report(err)
 	}
-	harness.ShutdownMode = harness.Return // a worker that has lost its engine ends, and is no orphan
-	beam.Init()
 	if isWorker(fs) {
-		return 0
+		go endWithParent()
 	}
+	beam.Init() // a worker never returns from here
 	if *level == "off" {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 	}

@@ -37,6 +37,9 @@ func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
 // chooseRunner returns what Beam's flags say. What is called direct elsewhere is Prism here, which checks more and does
 // not lose the work of goroutines.
 func chooseRunner() (r pipeline.Runner, err error) {
+	if *jobopts.Async {
+		return r, pipeline.Usagef("--async is not supported: the command ends when the run is published; it may be killed once the job is submitted")
+	}
 	name := *runners.Runner
 	switch name {
 	case "direct", "DirectRunner":
@@ -62,14 +65,18 @@ func chooseRunner() (r pipeline.Runner, err error) {
 	if r.Environment == "" {
 		r.Environment = "PROCESS"
 	}
-	if !slices.Contains([]string{"PROCESS", "DOCKER", "EXTERNAL", "LOOPBACK"}, r.Environment) {
-		return r, pipeline.Usagef("--environment_type=%s: it is PROCESS, DOCKER, EXTERNAL or LOOPBACK", *jobopts.EnvironmentType)
+	if !slices.Contains([]string{"PROCESS", "DOCKER", "LOOPBACK"}, r.Environment) {
+		return r, pipeline.Usagef("--environment_type=%s: it is PROCESS, DOCKER or LOOPBACK", *jobopts.EnvironmentType)
 	}
 	if r.Environment == "PROCESS" && r.Config == "" {
 		r.Config, err = ownProcess()
 	}
-	if r.Environment != "LOOPBACK" && r.Config == "" && err == nil {
-		err = pipeline.Usagef("--environment_type=%s needs --environment_config: the image, or the address of the worker pool", r.Environment)
+	switch {
+	case err != nil:
+	case r.Environment == "DOCKER" && r.Config == "":
+		err = pipeline.Usagef("--environment_type=DOCKER needs --environment_config, the name of the image")
+	case r.Environment == "PROCESS" && !json.Valid([]byte(r.Config)):
+		err = pipeline.Usagef(`--environment_config=%s: not JSON such as {"command": "/usr/local/bin/sparsenb"}`, r.Config)
 	}
 	return r, err
 }

@@ -74,7 +74,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 	if runner.Beam == "dataflow" && !strings.HasPrefix(output, "gs://") {
 		return pipeline.Usagef("--output=%s: the workers of Dataflow cannot write there; name a folder such as gs://bucket/out", output)
 	}
-	if !runner.Here() { // the workers have working folders of their own
+	if !runner.Loopback() { // the workers have working folders of their own
 		absolute, err := fileio.Absolute(output)
 		if err != nil {
 			return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}

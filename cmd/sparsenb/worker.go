@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
@@ -40,6 +43,7 @@ func boot(args []string) error {
 	control := fs.String("control_endpoint", "", "")
 	fs.String("artifact_endpoint", "", "")
 	fs.String("semi_persist_dir", "", "")
+	fs.SetOutput(io.Discard)
 	if err := fs.Parse(args); err != nil {
 		return pipeline.Usagef("starting as a worker: %w", err)
 	}
@@ -54,7 +58,14 @@ func boot(args []string) error {
 	if url := info.GetControlEndpoint().GetUrl(); url != "" {
 		*control = url
 	}
+	if *id == "" || *logging == "" || *control == "" {
+		return fmt.Errorf("starting as a worker: %s does not say where to go (id %q, logging %q, control %q)", *provision, *id, *logging, *control)
+	}
 	options, err := tools.ProtoToJSON(info.GetPipelineOptions())
+	if err != nil {
+		return fmt.Errorf("starting as a worker: the pipeline's options: %w", err)
+	}
+	file, err := handOver(options)
 	if err != nil {
 		return fmt.Errorf("starting as a worker: the pipeline's options: %w", err)
 	}
@@ -62,12 +73,43 @@ func boot(args []string) error {
 	if err != nil {
 		return fmt.Errorf("starting as a worker: %w", err)
 	}
-	worker := []string{self, "--worker=true", "--id=" + *id, "--logging_endpoint=" + *logging, "--control_endpoint=" + *control, "--options=" + options}
-	environment := append(os.Environ(),
-		"RUNNER_CAPABILITIES="+strings.Join(info.GetRunnerCapabilities(), " "),
-		"STATUS_ENDPOINT="+info.GetStatusEndpoint().GetUrl())
-	return fmt.Errorf("starting as a worker: %s: %w", self, syscall.Exec(self, worker, environment))
+	for name, value := range map[string]string{
+		"PIPELINE_OPTIONS_FILE": file,
+		"RUNNER_CAPABILITIES":   strings.Join(info.GetRunnerCapabilities(), " "),
+		"STATUS_ENDPOINT":       info.GetStatusEndpoint().GetUrl(),
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			return fmt.Errorf("starting as a worker: %w", err)
+		}
+	}
+	worker := []string{self, "--worker=true", "--id=" + *id, "--logging_endpoint=" + *logging, "--control_endpoint=" + *control}
+	return fmt.Errorf("starting as a worker: %s: %w", self, syscall.Exec(self, worker, os.Environ()))
 }
 
-// isWorker reports whether this process was started as a worker, which beam.Init has seen to the end.
+// handOver writes the options to a file that has no name any more but stays open in this process. They hold every flag of
+// the launcher, which may be more than the 128 KiB that an argument can have.
+func handOver(options string) (name string, err error) {
+	f, err := os.CreateTemp("", "sparsenb-options-")
+	if err != nil {
+		return "", err
+	}
+	if _, err := f.WriteString(options); err != nil {
+		return "", errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	fd, err := syscall.Dup(int(f.Fd())) // unlike f it stays open beyond exec
+	return fmt.Sprintf("/proc/self/fd/%d", fd), errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// endWithParent ends a worker whose engine has gone without a word, so that it is no orphan. Beam's own loop would wait for
+// ever after the engine has closed its end.
+func endWithParent() {
+	parent := os.Getppid()
+	for range time.Tick(time.Second) {
+		if os.Getppid() != parent {
+			os.Exit(pipeline.ExitFailed)
+		}
+	}
+}
+
+// isWorker reports whether this process was started as a worker.
 func isWorker(fs *flag.FlagSet) bool { return fs.Lookup("worker").Value.String() == "true" }

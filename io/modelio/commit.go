@@ -1,6 +1,7 @@
 package modelio
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,7 +23,7 @@ import (
 //	…        files appear under their final names; a run with the same fingerprint would write the same bytes
 //	Publish  writes manifest.json and then _SUCCESS, each only if it is not there, and takes the claim away
 //	Refuse   takes all of it away, and leaves verdict.json
-//	Cancel   leaves verdict.json, by which a job that goes on does not publish
+//	Cancel   leaves a mark by which an attempt that goes on does not publish
 //
 // A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
 // again, by an attempt that does not know of the one before.
@@ -68,7 +69,7 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	}
 	begun := s.Success != nil || s.Started != nil
 	for _, name := range names {
-		if !(ours(name) && (begun || name == VerdictFile)) && !strings.HasPrefix(path.Base(name), ".") {
+		if !(ours(name) && (begun || name == VerdictFile || strings.HasPrefix(name, cancelledPrefix))) && !strings.HasPrefix(path.Base(name), ".") {
 			s.Foreign = fileio.Join(dir, name)
 			break
 		}
@@ -98,6 +99,9 @@ const countsFolder = "counts"
 func ours(name string) bool {
 	switch name {
 	case FeaturesFile, ModelFile, PathFile, ManifestFile, SuccessFile, StartedFile, VerdictFile:
+		return true
+	}
+	if strings.HasPrefix(name, cancelledPrefix) {
 		return true
 	}
 	ok, err := path.Match("counts/part-*-of-*.parquet", name)
@@ -184,9 +188,6 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
 		}
 	}
-	if err := checkCancelled(ctx, dir, m.ID); err != nil {
-		return err
-	}
 	m.FormatVersion = ManifestVersion
 	content, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -201,6 +202,9 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	if err != nil {
 		return err
 	}
+	if err := checkCancelled(ctx, dir, m.ID); err != nil {
+		return err
+	}
 	hash := sha256.Sum256(content)
 	success, err := json.Marshal(Success{id, m.Fingerprint, hex.EncodeToString(hash[:])})
 	if err != nil {
@@ -213,7 +217,7 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Remove(ctx, fileio.Join(dir, VerdictFile)); err != nil { // of an attempt that was cancelled
+	if err := removeMarks(ctx, store, dir); err != nil {
 		return err
 	}
 	return tidy(ctx, store, dir)
@@ -240,6 +244,22 @@ func adopt(ctx context.Context, dir string, m Manifest) (id string, content []by
 	return other.ID, content, nil
 }
 
+// removeMarks takes away the marks of attempts that were cancelled. What they were to write is there now.
+func removeMarks(ctx context.Context, store fileio.Store, dir string) error {
+	names, err := list(ctx, store, dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, cancelledPrefix) {
+			if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // tidy takes away what a finished run needs no longer.
 func tidy(ctx context.Context, store fileio.Store, dir string) error {
 	if err := store.Remove(ctx, fileio.Join(dir, StartedFile)); err != nil {
@@ -251,28 +271,39 @@ func tidy(ctx context.Context, store fileio.Store, dir string) error {
 	return store.Sweep(ctx, dir)
 }
 
-// Cancel keeps a run from being published, by a job that an engine may not have stopped. It does nothing to another
-// attempt at the same run: what that writes has the same bytes.
+// Cancel keeps an attempt at a run from being published, by a job that an engine may not have stopped. The mark is of that
+// attempt alone, and stays until some attempt publishes: another one may be under way, and publish the same.
 func Cancel(ctx context.Context, dir string, run Run, why string) error {
-	if published, err := checkPublished(ctx, dir, run); err != nil || published {
+	if err := fileio.WriteAll(ctx, fileio.Join(dir, cancelledPrefix+run.ID), []byte(why+"\n")); err != nil {
 		return err
 	}
-	content, err := json.Marshal(Verdict{run.ID, exitCancelled, "cancelled: " + why})
+	// Publish writes the manifest and then looks for the mark, and this is the other way round: one of them sees the other.
+	store, err := fileio.For(dir)
 	if err != nil {
 		return err
 	}
-	return fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n'))
+	if _, err := store.Stat(ctx, fileio.Join(dir, ManifestFile)); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, errPublishing)
+	}
+	return nil
 }
 
-const exitCancelled = 1
+var errPublishing = errors.New("it had come to its last step")
+
+// cancelledPrefix is what the name of a mark begins with, before the id of the run.
+const cancelledPrefix = "_CANCELLED-"
 
 // checkCancelled fails if Cancel was called for this very attempt.
 func checkCancelled(ctx context.Context, dir, run string) error {
-	v, found, err := readJSON[Verdict](ctx, dir, VerdictFile)
-	if err == nil && found && v.Run == run {
-		err = fmt.Errorf("%s: the run %s was %s", dir, run, v.Message)
+	store, err := fileio.For(dir)
+	if err != nil {
+		return err
 	}
-	return err
+	_, err = store.Stat(ctx, fileio.Join(dir, cancelledPrefix+run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return cmp.Or(err, fmt.Errorf("%s: the run %s was cancelled", dir, run))
 }
 
 // Refuse ends a run without a model: it removes what was written and says why. It does nothing in a folder that the run
@@ -301,7 +332,7 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	}
 	for _, name := range names {
 		switch {
-		case name == SuccessFile, name == VerdictFile, name == StartedFile, !ours(name):
+		case name == SuccessFile, name == VerdictFile, name == StartedFile, strings.HasPrefix(name, cancelledPrefix), !ours(name):
 			continue
 		}
 		if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {
