@@ -29,6 +29,7 @@ type job struct {
 	client jobpb.JobServiceClient
 	id     string
 	graph  *pipepb.Pipeline
+	here   bool // the engine is in this process
 }
 
 // wait returns when the job has ended, with the error that ended it. If ctx ends, it calls mark, which keeps the job from
@@ -97,19 +98,24 @@ func (j job) cancel(ctx context.Context, end *cancelledError) error {
 	if _, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
 		return end
 	}
-	stream, err := j.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
-	if err != nil {
+	if j.here { // what still runs of it ends with this process
+		end.state = jobpb.JobState_CANCELLED
 		return end
 	}
 	for {
-		response, err := stream.Recv()
+		response, err := j.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: j.id})
 		if err != nil {
 			return end
 		}
-		switch s := response.GetStateResponse().GetState(); s {
+		switch s := response.GetState(); s {
 		case jobpb.JobState_CANCELLED, jobpb.JobState_FAILED, jobpb.JobState_DONE:
 			end.state = s
 			return end
+		}
+		select {
+		case <-ctx.Done():
+			return end
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

@@ -161,5 +161,5 @@ func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
 	defer stop()
 	id, err := runnerlib.Submit(ctx, client, prepared, token)
-	return job{client, id, graph}, err
+	return job{client, id, graph, r.Here()}, err
 }
