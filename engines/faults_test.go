@@ -130,9 +130,7 @@ func TestFlinkLosesItsLauncher(t *testing.T) {
 		f.whenRunning(t, mapStep)
 		f.jobServer.kill(t)
 		r := end()
-		if r.exit != 1 || !strings.Contains(r.stderr, "the job server was lost") || strings.Count(r.stderr, "\n") != 1 {
-			t.Errorf("exit %d: %s", r.exit, r.stderr)
-		}
+		checkError(t, r, 1, "the job server was lost")
 		appears(t, got)
 		checkSame(t, got, want)
 	})
