@@ -70,17 +70,16 @@ const cancelTimeout = 20 * time.Second
 
 // cancelledError is the end of a job that was to be cancelled.
 type cancelledError struct {
-	job   string
-	cause error
-	state jobpb.JobState_Enum // UNSPECIFIED if the engine did not say
-	mark  error               // that the output could not be marked
+	job       string
+	cause     error
+	confirmed bool  // the engine says that the job has ended, or never had it
+	mark      error // that the output could not be marked
 }
 
 // Error says what is known of the job.
 func (e *cancelledError) Error() string {
-	confirmed := e.state == jobpb.JobState_CANCELLED || e.state == jobpb.JobState_FAILED || e.state == jobpb.JobState_DONE
 	switch {
-	case confirmed && e.mark == nil:
+	case e.confirmed && e.mark == nil:
 		return e.cause.Error() + ": nothing was published; the same command starts again"
 	case e.mark == nil:
 		return fmt.Sprintf("%v: the engine has not confirmed that it cancelled the job %s; it may still be running, but will publish nothing", e.cause, e.job)
@@ -99,7 +98,7 @@ func (j job) cancel(ctx context.Context, end *cancelledError) error {
 		return end
 	}
 	if j.here { // what still runs of it ends with this process
-		end.state = jobpb.JobState_CANCELLED
+		end.confirmed = true
 		return end
 	}
 	for {
@@ -107,9 +106,9 @@ func (j job) cancel(ctx context.Context, end *cancelledError) error {
 		if err != nil {
 			return end
 		}
-		switch s := response.GetState(); s {
+		switch response.GetState() {
 		case jobpb.JobState_CANCELLED, jobpb.JobState_FAILED, jobpb.JobState_DONE:
-			end.state = s
+			end.confirmed = true
 			return end
 		}
 		select {
@@ -120,9 +119,8 @@ func (j job) cancel(ctx context.Context, end *cancelledError) error {
 	}
 }
 
-// watch calls report with the counters at once, then four times a second until stop is called, and once more. A job that
-// does not begin, as guard sees it, is cancelled.
-func (j job) watch(ctx context.Context, report func(Progress), guard *stallGuard, cancel context.CancelCauseFunc) (stop func()) {
+// watch calls report with the counters at once, then four times a second until stop is called, and once more.
+func (j job) watch(ctx context.Context, report func(Progress)) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -132,9 +130,6 @@ func (j job) watch(ctx context.Context, report func(Progress), guard *stallGuard
 		for {
 			if p, err := j.progress(ctx); err == nil {
 				report(p)
-			}
-			if err := guard.check(); err != nil {
-				cancel(err)
 			}
 			select {
 			case <-ctx.Done():

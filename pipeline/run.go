@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
@@ -95,33 +94,35 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 	return false, nil
 }
 
-// difference says what another run was told that this one is not.
-func difference(other, run modelio.Run) string {
-	if other.Verb != run.Verb {
-		return "made by " + other.Verb
-	}
-	for _, name := range slices.Sorted(maps.Keys(merged(other.Options, run.Options))) {
-		was, is := other.Options[name], run.Options[name]
-		switch {
-		case was == is:
-		case was == "":
-			return fmt.Sprintf("without --%s", name)
-		default:
-			return fmt.Sprintf("with --%s=%s", name, was)
+// differingOption is the first option, by name, that another run was given otherwise, or "".
+func differingOption(other, run modelio.Run) string {
+	names := slices.Concat(slices.Collect(maps.Keys(other.Options)), slices.Collect(maps.Keys(run.Options)))
+	slices.Sort(names)
+	for _, name := range names {
+		if other.Options[name] != run.Options[name] {
+			return name
 		}
 	}
-	return "of other inputs, or of files that have changed since"
+	return ""
 }
 
-func merged(a, b map[string]string) map[string]string {
-	both := maps.Clone(a)
-	maps.Copy(both, b)
-	return both
+// difference says what another run was told that this one is not.
+func difference(other, run modelio.Run) string {
+	option := differingOption(other, run)
+	switch {
+	case other.Verb != run.Verb:
+		return "made by " + other.Verb
+	case option == "":
+		return "of other inputs, or of files that have changed since"
+	case other.Options[option] == "":
+		return "without --" + option
+	}
+	return fmt.Sprintf("with --%s=%s", option, other.Options[option])
 }
 
 // hint is for who only wants another k: the counts are there.
 func hint(other, run modelio.Run, output string) string {
-	if other.Verb == "train" && strings.HasPrefix(difference(other, run), "with --k=") {
+	if other.Verb == "train" && run.Verb == "train" && differingOption(other, run) == "k" {
 		return ", or take its counts: sparsenb select --counts=" + output
 	}
 	return ""
@@ -149,10 +150,8 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	})
 	var cancelled *cancelledError
 	if !errors.As(failed, &cancelled) && ctx.Err() != nil {
-		cancelled = &cancelledError{cause: context.Cause(ctx)}
-		if runner.Beam == "" { // the engine has not had the job
-			cancelled.state = jobpb.JobState_CANCELLED
-		}
+		// Our own launcher has not come to the engine; of what the SDK's has done nothing is known.
+		cancelled = &cancelledError{cause: context.Cause(ctx), confirmed: runner.Beam == ""}
 	}
 	var usage *Error
 	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)

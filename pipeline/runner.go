@@ -30,8 +30,9 @@ type Runner struct {
 	Template    string // where that runner writes the job to be run later, if not empty
 	Parallelism int    // bundles at once; 0 leaves it to the engine
 
-	// StallTimeout cancels a job that stands still for so long, where that can be told; 0 never does. Flink, for one,
-	// keeps a job for ever that it has no slot for, or no memory.
+	// StallTimeout cancels a job on an engine that has not begun for so long; 0 never does. Flink, for one, keeps a job
+	// that it has no slot for. What a job does that has begun cannot be told on every engine: Flink's job server has
+	// counters at the end only, Spark's at the end of a task.
 	StallTimeout time.Duration
 }
 
@@ -76,13 +77,23 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timeout := r.StallTimeout
-	if r.Here() {
-		timeout = 0
+	if r.judgesStart() {
+		defer cancelUnlessBegun(r.StallTimeout, o.begun, cancel)()
 	}
-	stopWatching := job.watch(ctx, o.watch, newStallGuard(timeout, o.begun, time.Now), cancel)
-	defer stopWatching()
+	defer job.watch(ctx, o.watch)()
 	return job.wait(ctx, o.mark)
+}
+
+// judgesStart reports whether a job that does not begin is cancelled.
+func (r Runner) judgesStart() bool { return r.StallTimeout > 0 && !r.Here() }
+
+// cancelUnlessBegun calls cancel if the job has not begun when the timeout is over, and stop was not called before.
+func cancelUnlessBegun(timeout time.Duration, begun func() bool, cancel context.CancelCauseFunc) (stop func() bool) {
+	return time.AfterFunc(timeout, func() {
+		if !begun() {
+			cancel(fmt.Errorf("the job has not begun for %s (--stall_timeout): has the engine free slots, and can its hosts start workers (is this program at the same path there)?", timeout))
+		}
+	}).Stop
 }
 
 // Loopback reports whether the workers are goroutines of this process.

@@ -3,29 +3,46 @@ package pipeline
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-func TestStallGuard(t *testing.T) {
+func TestCancelUnlessBegun(t *testing.T) {
 	for what, c := range map[string]struct {
-		timeout time.Duration
-		begun   bool
-		after   time.Duration
-		want    string
+		begun bool
+		after time.Duration
+		want  string
 	}{
-		"in time":      {time.Minute, false, time.Minute, ""},
-		"never begins": {time.Minute, false, time.Minute + 1, "has the engine free slots"},
-		"has begun":    {time.Minute, true, time.Hour, ""},
-		"no timeout":   {0, false, time.Hour, ""},
+		"in time":      {false, time.Minute - 1, ""},
+		"never begins": {false, time.Minute + 1, "has the engine free slots"},
+		"has begun":    {true, time.Hour, ""},
 	} {
-		clock := time.Unix(0, 0)
-		g := newStallGuard(c.timeout, func() bool { return c.begun }, func() time.Time { return clock })
-		clock = clock.Add(c.after)
-		if err := g.check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", what, err, c.want)
+		synctest.Test(t, func(t *testing.T) {
+			var cancelled []error
+			stop := cancelUnlessBegun(time.Minute, func() bool { return c.begun }, func(err error) { cancelled = append(cancelled, err) })
+			time.Sleep(c.after) // of a clock that does not wait
+			synctest.Wait()
+			stop()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			switch {
+			case len(cancelled) > 1:
+				t.Errorf("%s: judged twice: %v", what, cancelled)
+			case (len(cancelled) == 0) != (c.want == ""), len(cancelled) == 1 && !strings.Contains(cancelled[0].Error(), c.want):
+				t.Errorf("%s: %v, want %q", what, cancelled, c.want)
+			}
+		})
+	}
+}
+
+// With no timeout, or with a Prism of our own, nothing is ever judged.
+func TestNoStallTimeout(t *testing.T) {
+	for what, r := range map[string]Runner{"no timeout": {Endpoint: "localhost:1"}, "here": {StallTimeout: time.Minute}} {
+		if r.judgesStart() {
+			t.Errorf("%s: judged", what)
 		}
-		if err := g.check(); err != nil {
-			t.Errorf("%s: judged twice: %v", what, err)
-		}
+	}
+	if !(Runner{Endpoint: "localhost:1", StallTimeout: time.Minute}).judgesStart() {
+		t.Error("an engine is not judged")
 	}
 }

@@ -96,7 +96,7 @@ func (f *countFn) Teardown() { f.abandon() }
 // abandon ends the goroutines of a bundle that the runner has given up.
 func (f *countFn) abandon() {
 	if f.bundle != nil {
-		f.bundle.stop()
+		f.bundle.fail(errAbandoned)
 		f.bundle = nil
 	}
 }
@@ -118,8 +118,8 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 			return nil
 		case b := <-f.bundle.blocks:
 			emitBlock(b.shard, b.bytes)
-		case <-f.bundle.done:
-			return f.bundle.cause()
+		case <-f.bundle.ctx.Done():
+			return context.Cause(f.bundle.ctx)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	for b := range f.bundle.blocks {
 		emitBlock(b.shard, b.bytes)
 	}
-	if err := f.bundle.cause(); err != nil {
+	if err := context.Cause(f.bundle.ctx); err != nil {
 		return err
 	}
 	f.bundle.totals.normalise()
@@ -149,9 +149,8 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 type countBundle struct {
 	ranges chan corpusio.Range
 	blocks chan shardBlock
-	done   <-chan struct{} // closed when a goroutine has failed, or the bundle was given up
+	ctx    context.Context // ends when a goroutine has failed, or the bundle was given up
 	fail   context.CancelCauseFunc
-	cause  func() error // why, or nil
 
 	mu       sync.Mutex
 	totals   Totals
@@ -170,10 +169,7 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	f.documents.Inc(ctx, 0)
 	f.features.Inc(ctx, 0)
 	ctx, fail := context.WithCancelCause(ctx)
-	b := &countBundle{
-		ranges: make(chan corpusio.Range), blocks: make(chan shardBlock),
-		done: ctx.Done(), fail: fail, cause: func() error { return context.Cause(ctx) },
-	}
+	b := &countBundle{ranges: make(chan corpusio.Range), blocks: make(chan shardBlock), ctx: ctx, fail: fail}
 	p := f.Params.withDefaults()
 	var wg sync.WaitGroup
 	for range p.Threads {
@@ -193,8 +189,15 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 
 var errAbandoned = errors.New("the runner has given the bundle up")
 
-// stop ends the goroutines.
-func (b *countBundle) stop() { b.fail(errAbandoned) }
+// next returns a range to read, and false if there are no more or the bundle has ended.
+func (b *countBundle) next() (r corpusio.Range, ok bool) {
+	select {
+	case <-b.ctx.Done():
+		return r, false
+	case r, ok = <-b.ranges:
+		return r, ok
+	}
+}
 
 // countWorker is one goroutine: it reads ranges and counts their documents in tables of its own.
 type countWorker struct {
@@ -209,17 +212,9 @@ func (w *countWorker) run(ctx context.Context) error {
 	config := w.params.kernelConfig()
 	config.Distinct = &w.bundle.distinct
 	w.counter = kernel.NewCounter(config)
-	for more := true; more; {
-		select {
-		case <-w.bundle.done:
-			return w.bundle.cause()
-		case r, ok := <-w.bundle.ranges:
-			if more = ok; !ok {
-				break
-			}
-			if err := w.count(ctx, r); err != nil {
-				return err
-			}
+	for r, ok := w.bundle.next(); ok; r, ok = w.bundle.next() {
+		if err := w.count(ctx, r); err != nil {
+			return err
 		}
 	}
 	if err := w.flush(); err != nil {
@@ -264,7 +259,7 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 		if documents++; documents == 1000 {
 			w.show(ctx, reader.Read()-shown, documents)
 			shown, documents = reader.Read(), 0
-			if err := w.bundle.cause(); err != nil {
+			if err := context.Cause(ctx); err != nil {
 				return errors.Join(err, reader.Abandon())
 			}
 		}
@@ -303,8 +298,8 @@ func (w *countWorker) flush() error {
 		select {
 		case w.bundle.blocks <- shardBlock{shard, b}:
 			return nil
-		case <-w.bundle.done:
-			return w.bundle.cause()
+		case <-w.bundle.ctx.Done():
+			return context.Cause(w.bundle.ctx)
 		}
 	})
 }

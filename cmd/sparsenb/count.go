@@ -19,21 +19,14 @@ Reads documents, lines of the form label<TAB>text, and writes how often each wor
 of its documents, to DIR/counts. There may be any number of classes. "sparsenb select --counts=DIR" goes on from there.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		documents, runner := addDocumentFlags(fs), addRunnerFlags(fs)
+		documents := addDocumentFlags(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
 			}
-			d, err := documents.parse(ctx)
+			d, runner, err := documents.parse(ctx)
 			if err != nil {
 				return err
-			}
-			runner, err := runner()
-			if err != nil {
-				return err
-			}
-			if !runner.Here() {
-				d.Tuning.Threads = 1 // an engine makes a bundle for every slot it has
 			}
 			run := pipeline.NewRun("count", versionString(), &d, nil, nil)
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {

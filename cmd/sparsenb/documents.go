@@ -21,6 +21,8 @@ import (
 type documentFlags struct {
 	input                                                            list
 	analyzer, stopWords, maxRejected, maxRecordBytes, shards, output *string
+
+	runner func() (pipeline.Runner, error)
 }
 
 func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
@@ -30,6 +32,7 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 		stopWords:      fs.String("stop_words", "", "=FILE\n        words that are not counted, one a line, in lower case"),
 		maxRejected:    fs.String("max_rejected", "1%", "=1%\n        how many lines may be no documents, a number or a percentage (default 1%)"),
 		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=8MiB\n        longer lines are rejected (default 8MiB)"),
+		runner:         addRunnerFlags(fs),
 		shards:         fs.String("shards", "64", "=64\n        files that the counts are written to (default 64)"),
 	}
 	fs.Var(&f.input, "input", "=GLOB\n        files of documents, a line label<TAB>text each; may be repeated")
@@ -49,10 +52,21 @@ func (f *documentFlags) check() error {
 }
 
 // parse checks the flags and lists the files.
-func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, err error) {
+func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, runner pipeline.Runner, err error) {
 	if err := f.check(); err != nil {
-		return d, err
+		return d, runner, err
 	}
+	if d, err = f.documents(ctx); err != nil {
+		return d, runner, err
+	}
+	runner, err = f.runner()
+	if !runner.Here() {
+		d.Tuning.Threads = 1 // an engine makes a bundle for every slot it has
+	}
+	return d, runner, err
+}
+
+func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, err error) {
 	if *f.analyzer != "word" {
 		return d, pipeline.Usagef("--analyzer=%s: there is only word", *f.analyzer)
 	}

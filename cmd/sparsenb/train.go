@@ -38,7 +38,7 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 2 the command does not fit, a retry cannot help; 3 the data failed a gate; 4 another run won the output.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		documents, chosen, runner := addDocumentFlags(fs), addSelectionFlags(fs), addRunnerFlags(fs)
+		documents, chosen := addDocumentFlags(fs), addSelectionFlags(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -50,16 +50,9 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 			if err != nil {
 				return err
 			}
-			d, err := documents.parse(ctx)
+			d, runner, err := documents.parse(ctx)
 			if err != nil {
 				return err
-			}
-			runner, err := runner()
-			if err != nil {
-				return err
-			}
-			if !runner.Here() {
-				d.Tuning.Threads = 1 // an engine makes a bundle for every slot it has
 			}
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {

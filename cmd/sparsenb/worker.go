@@ -34,8 +34,11 @@ func isBoot(args []string) bool {
 	return false
 }
 
-// boot asks the engine for what a worker has to know, and becomes the worker.
-func boot(args []string) error {
+// boot becomes a worker. It returns only if that fails.
+func boot(args []string) error { return fmt.Errorf("starting as a worker: %w", becomeWorker(args)) }
+
+// becomeWorker asks the engine for what a worker has to know, and becomes the worker.
+func becomeWorker(args []string) error {
 	fs := flag.NewFlagSet("boot", flag.ContinueOnError)
 	id := fs.String("id", "", "of the worker")
 	provision := fs.String(provisionEndpoint, "", "who knows the rest")
@@ -45,12 +48,12 @@ func boot(args []string) error {
 	fs.String("semi_persist_dir", "", "")
 	fs.SetOutput(io.Discard)
 	if err := fs.Parse(args); err != nil {
-		return pipeline.Usagef("starting as a worker: %w", err)
+		return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
 	}
 	*id = strings.Trim(*id, "'") // Prism quotes it, as for a shell, and does not know it by that name
 	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(context.Background(), *id), *provision)
 	if err != nil {
-		return fmt.Errorf("starting as a worker: asking %s: %w", *provision, err)
+		return fmt.Errorf("asking %s: %w", *provision, err)
 	}
 	if url := info.GetLoggingEndpoint().GetUrl(); url != "" {
 		*logging = url
@@ -59,19 +62,19 @@ func boot(args []string) error {
 		*control = url
 	}
 	if *id == "" || *logging == "" || *control == "" {
-		return fmt.Errorf("starting as a worker: %s does not say where to go (id %q, logging %q, control %q)", *provision, *id, *logging, *control)
+		return fmt.Errorf("%s does not say where to go (id %q, logging %q, control %q)", *provision, *id, *logging, *control)
 	}
 	options, err := tools.ProtoToJSON(info.GetPipelineOptions())
 	if err != nil {
-		return fmt.Errorf("starting as a worker: the pipeline's options: %w", err)
+		return fmt.Errorf("the pipeline's options: %w", err)
 	}
 	file, err := handOver(options)
 	if err != nil {
-		return fmt.Errorf("starting as a worker: the pipeline's options: %w", err)
+		return fmt.Errorf("the pipeline's options: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("starting as a worker: %w", err)
+		return err
 	}
 	for name, value := range map[string]string{
 		"PIPELINE_OPTIONS_FILE": file,
@@ -79,11 +82,11 @@ func boot(args []string) error {
 		"STATUS_ENDPOINT":       info.GetStatusEndpoint().GetUrl(),
 	} {
 		if err := os.Setenv(name, value); err != nil {
-			return fmt.Errorf("starting as a worker: %w", err)
+			return err
 		}
 	}
 	worker := []string{self, "--worker=true", "--id=" + *id, "--logging_endpoint=" + *logging, "--control_endpoint=" + *control}
-	return fmt.Errorf("starting as a worker: %s: %w", self, syscall.Exec(self, worker, os.Environ()))
+	return fmt.Errorf("%s: %w", self, syscall.Exec(self, worker, os.Environ()))
 }
 
 // handOver writes the options to a file that has no name any more but stays open in this process. They hold every flag of

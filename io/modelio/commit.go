@@ -69,7 +69,7 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	}
 	begun := s.Success != nil || s.Started != nil
 	for _, name := range names {
-		if !(ours(name) && (begun || name == VerdictFile || strings.HasPrefix(name, cancelledPrefix))) && !strings.HasPrefix(path.Base(name), ".") {
+		if !remains(name) && !(begun && ours(name)) && !strings.HasPrefix(path.Base(name), ".") {
 			s.Foreign = fileio.Join(dir, name)
 			break
 		}
@@ -95,13 +95,15 @@ func list(ctx context.Context, store fileio.Store, dir string) (names []string, 
 
 const countsFolder = "counts"
 
-// ours knows the files that a run writes.
+// remains knows what stays of runs that have ended without a model.
+func remains(name string) bool {
+	return name == VerdictFile || strings.HasPrefix(name, cancelledPrefix)
+}
+
+// ours knows the files that a run writes while it holds the folder.
 func ours(name string) bool {
 	switch name {
-	case FeaturesFile, ModelFile, PathFile, ManifestFile, SuccessFile, StartedFile, VerdictFile:
-		return true
-	}
-	if strings.HasPrefix(name, cancelledPrefix) {
+	case FeaturesFile, ModelFile, PathFile, ManifestFile, SuccessFile, StartedFile:
 		return true
 	}
 	ok, err := path.Match("counts/part-*-of-*.parquet", name)
@@ -331,8 +333,7 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 		return err
 	}
 	for _, name := range names {
-		switch {
-		case name == SuccessFile, name == VerdictFile, name == StartedFile, strings.HasPrefix(name, cancelledPrefix), !ours(name):
+		if name == SuccessFile || name == StartedFile || !ours(name) {
 			continue
 		}
 		if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {
