@@ -144,12 +144,28 @@ func appears(t testing.TB, dir string) {
 	})
 }
 
-// Spark's job server is the driver of its jobs. When an executor is killed the job goes on; when the driver is, the same
-// command finishes it by another.
-func TestSparkLosesItsExecutorAndDriver(t *testing.T) {
+// Spark's job server is the driver of its jobs. When a worker of Beam or an executor is killed the job goes on; when the
+// driver is, the same command finishes it by another.
+func TestSparkLosesAWorkerAnExecutorAndTheDriver(t *testing.T) {
 	args := []string{"--input=" + big(t), "--k=10"}
 	want := onPrism(t, args...)
 	s := startSpark(t, 2)
+	t.Run("worker", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "spark")
+		failed := s.tasksFailed(t)
+		end := begin(t, with(args, s.flags(), to(got))...)
+		executorsWithWorkers(t, s)
+		for pid := range workers(t) {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finish(t, end, got, want)
+		if s.tasksFailed(t) == failed {
+			t.Error("Spark has not noticed the loss")
+		}
+		noOrphans(t)
+	})
 	t.Run("executor", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "spark")
 		end := begin(t, with(args, s.flags(), to(got))...)

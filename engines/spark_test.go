@@ -79,11 +79,17 @@ func (s *spark) startJobServer() {
 func (s *spark) flags() []string { return []string{"--runner=spark", "--endpoint=" + s.endpoint} }
 
 // executorsLost is how many executors the job server has seen go.
-func (s *spark) executorsLost(t testing.TB) int {
+func (s *spark) executorsLost(t testing.TB) int { return s.said(t, "Lost executor") }
+
+// tasksFailed is how many attempts of tasks the job server has seen fail.
+func (s *spark) tasksFailed(t testing.TB) int { return s.said(t, "Lost task") }
+
+// said is how often the job server has said something.
+func (s *spark) said(t testing.TB, text string) int {
 	t.Helper()
 	log, err := os.ReadFile(s.jobServer.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Count(string(log), "Lost executor")
+	return strings.Count(string(log), text)
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"cloud.google.com/go/auth"
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/googleapi"
 
@@ -26,6 +27,9 @@ func (f *failure) Error() string { return f.text }
 
 // Unwrap returns the kind and the cause.
 func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
+
+// remedy is the way to credentials.
+const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a key"
 
 // errSilent is the cause of a context that has ended because nothing came.
 var errSilent = errors.New("no answer in time")
@@ -51,6 +55,11 @@ func plain(err error) error {
 	}
 	if errors.Is(err, errReplaced) {
 		return err
+	}
+	var token *auth.Error
+	if errors.As(err, &token) && !token.Temporary() {
+		cause := strings.Join(strings.Fields(token.Error()), " ") // it may have lines
+		return &failure{fmt.Sprintf("Google refuses the credentials (%s); %s", cause, remedy), fs.ErrPermission, err}
 	}
 	silent := errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded)
 	if errors.Is(err, context.Canceled) && !silent {

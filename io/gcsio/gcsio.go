@@ -39,7 +39,7 @@ func (s *store) connect(ctx context.Context) (*storage.Client, error) {
 	client, err := storage.NewClient(context.WithoutCancel(ctx)) // it outlives the call
 	if err != nil {
 		// Not wrapped: that the file of a key is not there does not mean that of the input.
-		return nil, fmt.Errorf("no credentials for Google Cloud Storage; run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a key (%v)", err)
+		return nil, fmt.Errorf("no credentials for Google Cloud Storage; %s (%v)", remedy, err)
 	}
 	// Everything may be done twice: removals and exclusive writes are bound to a generation, and other writes repeat
 	// the same bytes.

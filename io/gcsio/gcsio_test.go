@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -521,26 +519,5 @@ func TestUnavailable(t *testing.T) {
 				t.Errorf("fault %d, %s: %v; the cause is missing", kind, what, err)
 			}
 		}
-	}
-}
-
-// Without credentials nothing is read, not even what anybody may read; the error names the way out. The next call tries
-// again.
-func TestCredentials(t *testing.T) {
-	fakegcs.Start(t, "b")
-	emulator := os.Getenv("STORAGE_EMULATOR_HOST")
-	t.Setenv("STORAGE_EMULATOR_HOST", "")
-	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none.json"))
-	s := &store{}
-	_, err := s.Stat(t.Context(), "gs://b/file")
-	if err == nil || !strings.HasPrefix(err.Error(), "gs://b/file: no credentials for Google Cloud Storage; run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error is %v", err)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Error("that there are no credentials is taken for a file that does not exist")
-	}
-	t.Setenv("STORAGE_EMULATOR_HOST", emulator)
-	if _, err := s.Stat(t.Context(), "gs://b/file"); !errors.Is(err, fs.ErrNotExist) || err.Error() != "gs://b/file: no such object" {
-		t.Errorf("the error is %v", err)
 	}
 }
