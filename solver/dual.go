@@ -20,28 +20,36 @@ func (c *cut) value(o odds) float64 {
 
 func (c *cut) minimiser() odds { return odds(c.positive / c.negative) }
 
-// dual is the state of the search for ψ(k)-C = min_α s_k(h(α)). The minimiser lies in (low, high); lowCut and highCut
-// are the cuts found at its two ends, the first falling and the second rising there.
+// dual is the state of the search for ψ(k)-C = min_α s_k(h(α)). The minimiser lies between low and high; lowCut and
+// highCut are the cuts found there, the first falling and the second rising.
 type dual struct {
-	low, high       odds
+	ranking         *ranking // narrowed to what is open between low and high
+	k               int64
+	low, high       point
 	lowCut, highCut *cut
 	upper, lower    float64 // lower ≤ ψ(k)-C ≤ upper, at every moment
 	best            odds    // where upper was found
 	evaluations     int
+	passes          int // those of all groups
 	status          Status
 }
 
+// openShare is how far from λ a feature may be, in shares of λ, and stay open beyond what the search for ψ asks for: a
+// support that is better than what the bound suggests may have it on the other side.
+const openShare = 0.02
+
 // minimise finds ψ(k)-C for 1 ≤ k < number of features, when both classes have mass. Each evaluation yields a cut; the
 // next point is where the model made of the two cuts nearest to the minimiser has its own minimum. That point depends
-// on the pair of cuts alone and no pair comes twice, so the search is finite; it needs 3 to 30 evaluations.
+// on the pair of cuts alone and no pair comes twice, so the search is finite; it needs 3 to 30 evaluations, of which all
+// but two to four see the few groups only that are still open.
 func minimise(r *ranking, k int64, start odds, s Settings) *dual {
-	d := &dual{high: odds(math.Inf(1)), upper: math.Inf(1), best: start}
+	d := &dual{ranking: r, k: k, high: point{odds: odds(inf)}, upper: inf, best: start}
 	for next := start; ; {
 		if d.evaluations == s.MaxEvaluations {
 			d.status = Stopped
 			return d
 		}
-		if d.evaluate(r, k, next, s.Tolerance) {
+		if d.evaluate(next, s) {
 			d.status = Smooth
 			return d
 		}
@@ -52,50 +60,73 @@ func minimise(r *ranking, k int64, start odds, s Settings) *dual {
 			d.status = Kink
 			return d
 		}
-		if !(d.low < next && next < d.high) {
+		if !d.brackets(next) {
 			next = d.middle()
 		}
-		if !(d.low < next && next < d.high) {
+		if !d.brackets(next) {
 			d.status = Resolution
 			return d
 		}
 	}
 }
 
+// brackets reports whether the point lies inside the bracket.
+func (d *dual) brackets(o odds) bool { return d.low.odds < o && o < d.high.odds }
+
 // evaluate computes s_k(h) at o and narrows the bracket. It reports whether the top k at o has its own minimum there,
 // in which case it is an optimal support and ψ(k) = φ(k).
-func (d *dual) evaluate(r *ranking, k int64, o odds, tolerance float64) (smooth bool) {
-	d.evaluations++
-	t := r.at(o, k)
-	if t.value < d.upper {
-		d.upper, d.best = t.value, o
-	}
+func (d *dual) evaluate(o odds, s Settings) (smooth bool) {
+	t := d.at(o)
 	alpha, beta := o.shares()
 	c := &cut{at: o, gain: t.value - divergence(t.positive, t.negative, alpha, beta), positive: t.positive, negative: t.negative}
-	if c.gain >= t.value*(1-tolerance) {
+	if c.gain >= t.value*(1-s.Tolerance) {
 		d.lower = max(d.lower, c.gain)
 		d.lowCut, d.highCut = c, c
-		d.polish(r, k, c)
+		d.polish(c)
 		return true
 	}
+	r := d.ranking
 	if beta*t.positive-alpha*t.negative > 0 {
-		d.low, d.lowCut = o, c
+		d.lowCut = c
+		d.low.odds = o
+		d.low.scored, r.scored = r.scored, d.low.scored
 	} else {
-		d.high, d.highCut = o, c
+		d.highCut = c
+		d.high.odds = o
+		d.high.scored, r.scored = r.scored, d.high.scored
+	}
+	if d.lowCut != nil && d.highCut != nil && len(r.groups) >= s.narrowFrom {
+		low, high := d.low.scores, d.high.scores
+		d.ranking, d.low, d.high = r.narrow(d.k, d.low, d.high, openShare*t.lambda)
+		if d.ranking != r && r.index == nil {
+			r.spare = append(r.spare, low, high)
+		}
 	}
 	return false
 }
 
+// at evaluates s_k(h) at o.
+func (d *dual) at(o odds) top {
+	d.evaluations++
+	if len(d.ranking.groups) == len(d.ranking.all) {
+		d.passes++
+	}
+	t := d.ranking.at(o, d.k)
+	if t.value < d.upper {
+		d.upper, d.best = t.value, o
+	}
+	return t
+}
+
 // polish moves the best point to the cut's own minimiser: s_k(h) is so flat there that its value fixes α only to the
 // square root of the tolerance.
-func (d *dual) polish(r *ranking, k int64, c *cut) {
+func (d *dual) polish(c *cut) {
 	o := c.minimiser()
-	if o == c.at || !(c.positive > 0 && c.negative > 0) {
+	if o == c.at || !(c.positive > 0 && c.negative > 0) || !d.brackets(o) {
 		return
 	}
-	d.evaluations++
-	if t := r.at(o, k); t.value <= d.upper {
-		d.upper, d.best = t.value, o
+	if t := d.at(o); t.value == d.upper {
+		d.best = o
 	}
 }
 
@@ -109,14 +140,14 @@ func (d *dual) model() (odds, float64) {
 		return b.minimiser(), b.gain
 	}
 	ma, mb := a.minimiser(), b.minimiser()
-	if ma < d.high && b.value(ma) <= a.gain {
+	if ma < d.high.odds && b.value(ma) <= a.gain {
 		return ma, a.gain
 	}
-	if mb > d.low && a.value(mb) <= b.gain {
+	if mb > d.low.odds && a.value(mb) <= b.gain {
 		return mb, b.gain
 	}
 	// The cuts cross between mb and ma, where a falls and b rises.
-	x, y := max(d.low, mb), min(d.high, ma)
+	x, y := max(d.low.odds, mb), min(d.high.odds, ma)
 	for {
 		z := (x + y) / 2
 		if y > 2*x {
@@ -137,11 +168,12 @@ func (d *dual) model() (odds, float64) {
 
 // middle returns a point within the bracket for when rounding puts the model's minimiser outside.
 func (d *dual) middle() odds {
+	low, high := d.low.odds, d.high.odds
 	switch {
-	case d.low > 0 && !math.IsInf(float64(d.high), 1):
-		return odds(math.Sqrt(float64(d.low)) * math.Sqrt(float64(d.high)))
-	case d.low > 0:
-		return 2 * d.low
+	case low > 0 && !math.IsInf(float64(high), 1):
+		return odds(math.Sqrt(float64(low)) * math.Sqrt(float64(high)))
+	case low > 0:
+		return 2 * low
 	}
-	return d.high / 2
+	return high / 2
 }

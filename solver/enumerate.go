@@ -30,13 +30,7 @@ func (f *frame) enumerate(best support, maxNodes int) (result support, complete 
 }
 
 // negligible is a gap that is rounding.
-func (f *frame) negligible() float64 {
-	var value sum
-	for i, n := range f.top {
-		value.add(float64(n) * f.scores[i])
-	}
-	return 1e-13 * value.value()
-}
+func (f *frame) negligible() float64 { return 1e-13 * f.value }
 
 type enumeration struct {
 	*frame

@@ -25,7 +25,7 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 			t.Fatal(err)
 		}
 		what := fmt.Sprintf("%s k=%d %v %v", kind, k, positive, negative)
-		r := newRanking(groups)
+		r := newRanking(groups, Settings{}.withDefaults())
 		d := minimise(r, int64(k), odds(1), Settings{}.withDefaults())
 		f := newFrame(r, int64(k), d.best)
 		start := f.measure(randomSupport(rng, len(groups), index, k))

@@ -40,9 +40,10 @@ func Bound(p Problem, at float64) (float64, error) {
 	if k == 0 {
 		return 0, nil
 	}
-	r := newRanking(smoothed(p))
+	r := newRanking(smoothed(p), Settings{}.withDefaults())
 	if p.Model == Bernoulli {
 		params := parametersBernoulli(p, nil)
+		r.scores = make([]float64, len(p.Groups))
 		for i, g := range p.Groups {
 			r.scores[i] = params.Score(g.Positive, g.Negative)
 		}

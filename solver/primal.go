@@ -14,18 +14,19 @@ import (
 // the top k, the second what α loses to J's own share. Both are sums of terms that are not negative, so the gap of a
 // support is known to full precision however small it is beside the gain.
 type frame struct {
-	groups      []Group
+	groups      []Group // that are open; all others are certain of their side
+	inside      inside
 	scores      []float64
 	alpha, beta float64
 	lambda      float64
-	k           int64
+	value       float64 // s_k(h(α))
 	top         []int64
 }
 
 func newFrame(r *ranking, k int64, o odds) *frame {
-	t := r.at(o, k)
+	t := r.exactly(o, k)
 	alpha, beta := o.shares()
-	return &frame{r.groups, slices.Clone(r.scores), alpha, beta, t.lambda, k, r.take(t)}
+	return &frame{r.groups, r.inside, slices.Clone(r.scores), alpha, beta, t.lambda, t.value, r.take(t)}
 }
 
 // cost is what moving one feature of group i in or out of the top k loses.
@@ -46,6 +47,8 @@ type support struct {
 
 func (f *frame) measure(take []int64) support {
 	var loss, positive, negative sum
+	positive.add(f.inside.positive)
+	negative.add(f.inside.negative)
 	for i, n := range take {
 		if n != f.top[i] {
 			loss.add(math.Abs(float64(n-f.top[i])) * f.cost(i))
@@ -62,16 +65,18 @@ func (f *frame) gap(loss, positive, negative float64) float64 {
 	return max(0, loss) + divergence(max(0, positive), max(0, negative), f.alpha, f.beta)
 }
 
-// primal finds a support of k features close to the bound d, and reports whether it is proven optimal.
-func primal(r *ranking, k int64, d *dual, s Settings) (best support, proven bool, nodes int) {
-	f := newFrame(r, k, d.best)
-	best = f.measure(f.top)
+// primal finds a support of k features close to the bound that d has found, and reports whether it is proven optimal.
+// all is the ranking of all groups.
+func primal(all *ranking, d *dual, s Settings) (take []int64, proven bool, nodes int) {
+	r := d.around(all)
+	f := newFrame(r, d.k, d.best)
+	best := f.measure(f.top)
 	var ends []support
 	for _, c := range []*cut{d.lowCut, d.highCut} {
 		if c == nil {
 			continue
 		}
-		end := f.measure(r.take(r.at(c.at, k)))
+		end := f.measure(r.take(r.at(c.at, d.k)))
 		ends = append(ends, end)
 		best = better(best, end)
 	}
@@ -79,7 +84,29 @@ func primal(r *ranking, k int64, d *dual, s Settings) (best support, proven bool
 		best = better(best, f.walk(ends[0], ends[1]))
 	}
 	best = f.swap(best)
-	return f.enumerate(best, s.MaxNodes)
+	best, proven, nodes = f.enumerate(best, s.MaxNodes)
+	return r.complete(best.take), proven, nodes
+}
+
+// around returns a ranking in which all groups are open that may stand on the other side in the supports at the ends of
+// the bracket, or in better ones: what a support loses is at least what each of its features loses.
+func (d *dual) around(all *ranking) *ranking {
+	var gap float64
+	for _, c := range []*cut{d.lowCut, d.highCut} {
+		if c != nil {
+			gap = max(gap, d.upper-c.gain)
+		}
+	}
+	gap += 1e-9 * d.upper // rounding is far less
+	if r := d.ranking; gap <= r.slack && (d.low.odds <= d.best && d.best <= d.high.odds || len(r.groups) == len(all.groups)) {
+		return r
+	}
+	all.at(d.best, d.k)
+	at := point{d.best, all.scored}
+	all.scored = scored{}
+	r, _, _ := all.narrow(d.k, at, at, gap)
+	all.spare = append(all.spare, at.scores)
+	return r
 }
 
 func better(a, b support) support {

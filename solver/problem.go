@@ -79,6 +79,9 @@ type Settings struct {
 
 	// MaxNodes limits the enumeration that proves a support optimal. The default is 200,000.
 	MaxNodes int
+
+	// From how many groups on evaluations are screened, and the ranking is narrowed.
+	screenFrom, narrowFrom int
 }
 
 func (s Settings) withDefaults() Settings {
@@ -90,6 +93,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.MaxNodes == 0 {
 		s.MaxNodes = 200_000
+	}
+	if s.screenFrom == 0 {
+		s.screenFrom, s.narrowFrom = 1<<14, 1<<8
 	}
 	return s
 }
@@ -154,8 +160,9 @@ type Result struct {
 	// The Bernoulli model scores at n₊/n.
 	Alpha, Odds float64
 
-	// Evaluations counts the evaluations of s_k(h(α)), Nodes the steps of the enumeration.
-	Evaluations, Nodes int
+	// Evaluations counts the evaluations of s_k(h(α)), Passes those that saw all groups, and Nodes the steps of the
+	// enumeration.
+	Evaluations, Passes, Nodes int
 
 	// Parameters gives the score, the θ and the weight of a feature of the support.
 	Parameters Parameters

@@ -2,11 +2,26 @@ package solver
 
 import "cmp"
 
-// ranking evaluates s_k(h(α)) for one set of groups. It keeps its buffers between evaluations.
+// ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimiser is known to lie in a bracket, most features
+// are in the top k, or out of it, all over the bracket; narrow leaves the others, which are open.
 type ranking struct {
-	groups []Group // smoothed
-	scores []float64
+	all    []Group // of the problem, smoothed
+	groups []Group // those that are open
+	index  []int32 // their places in all; nil if all are open
+	inside inside
+	slack  float64 // by how much at least the scores of the others are away from λ
+
+	scored // the scores of groups at the last evaluation
 	order  []weighted
+	spare  [][]float64 // buffers for scores
+
+	screenFrom int // how many groups are worth a screen
+}
+
+// scored are scores of groups. Those below the floor may be less than they are, but are below it.
+type scored struct {
+	scores []float64
+	floor  float64
 }
 
 type weighted struct {
@@ -14,8 +29,17 @@ type weighted struct {
 	size  int64
 }
 
-func newRanking(groups []Group) *ranking {
-	return &ranking{groups: groups, scores: make([]float64, len(groups)), order: make([]weighted, len(groups))}
+// inside are features that belong to every top k that is left, as one: for any α the sum of their scores is
+// D(J) + h(B⁺, B⁻; α).
+type inside struct {
+	index              []int32 // of their groups, which are in as a whole
+	size               int64
+	gain               float64 // D(J)
+	positive, negative float64 // B⁺, B⁻
+}
+
+func newRanking(groups []Group, s Settings) *ranking {
+	return &ranking{all: groups, groups: groups, slack: inf, screenFrom: s.screenFrom}
 }
 
 // top is the set of the k features of largest score: all features above lambda, and the first of those at lambda in
@@ -30,22 +54,103 @@ type top struct {
 // at scores every feature at the given odds and returns the top k, 1 ≤ k ≤ number of features.
 func (r *ranking) at(o odds, k int64) top {
 	alpha, beta := o.shares()
-	for i, g := range r.groups {
-		r.scores[i] = divergence(g.Positive, g.Negative, alpha, beta)
+	r.score(alpha, beta, r.screen(alpha, beta, k-r.inside.size))
+	if r.floor > 0 && r.atLeast(r.floor) < k-r.inside.size {
+		r.score(alpha, beta, 0)
 	}
-	return r.top(k)
+	return r.withInside(r.top(k-r.inside.size), alpha, beta)
 }
 
-// top returns the top k by the current scores.
-func (r *ranking) top(k int64) top {
+// exactly is at, with the scores of all groups.
+func (r *ranking) exactly(o odds, k int64) top {
+	alpha, beta := o.shares()
+	r.score(alpha, beta, 0)
+	return r.withInside(r.top(k-r.inside.size), alpha, beta)
+}
+
+func (r *ranking) withInside(t top, alpha, beta float64) top {
+	if in := r.inside; in.size > 0 {
+		t.value += in.gain + divergence(in.positive, in.negative, alpha, beta)
+		t.positive += in.positive
+		t.negative += in.negative
+	}
+	return t
+}
+
+// score computes the scores, but for those that are certainly below the floor: h ≤ d²/(αβg) with d = βf⁺ - αf⁻, as a
+// divergence of Kullback and Leibler is at most that of Pearson, needs no logarithm.
+func (r *ranking) score(alpha, beta, floor float64) {
+	if r.scores == nil {
+		r.scores = r.buffer()
+	}
+	r.floor = floor
+	least := floor * alpha * beta * 0.999 // rounding is far less
 	for i, g := range r.groups {
-		r.order[i] = weighted{r.scores[i], g.Size}
+		d := beta*g.Positive - alpha*g.Negative
+		if d*d < least*(g.Positive+g.Negative) {
+			r.scores[i] = 0
+			continue
+		}
+		r.scores[i] = divergence(g.Positive, g.Negative, alpha, beta)
+	}
+}
+
+func (r *ranking) buffer() []float64 {
+	if n := len(r.spare); n > 0 {
+		b := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return b
+	}
+	return make([]float64, len(r.groups))
+}
+
+// atLeast returns how many features have the score or more.
+func (r *ranking) atLeast(score float64) (n int64) {
+	for i, s := range r.scores {
+		if s >= score {
+			n += r.groups[i].Size
+		}
+	}
+	return n
+}
+
+// screen guesses a score that about 2k features reach, from every 997th group or so. It is 0 where that is not worth
+// the trouble.
+func (r *ranking) screen(alpha, beta float64, k int64) float64 {
+	const samples, fewest = 2048, 16
+	if len(r.groups) < r.screenFrom {
+		return 0
+	}
+	stride := max(1, len(r.groups)/samples)
+	r.order = r.order[:0]
+	for i := 0; i < len(r.groups); i += stride {
+		g := r.groups[i]
+		r.order = append(r.order, weighted{divergence(g.Positive, g.Negative, alpha, beta), g.Size})
+	}
+	var size int64
+	for _, w := range r.order {
+		size += w.size
+	}
+	want := max(2*k/int64(stride), fewest)
+	if want > size/4 {
+		return 0
+	}
+	return kthLargest(r.order, want)
+}
+
+// top returns the top k of the open groups by the current scores.
+func (r *ranking) top(k int64) top {
+	r.order = r.order[:0]
+	for i, s := range r.scores {
+		if s >= r.floor {
+			r.order = append(r.order, weighted{s, r.groups[i].Size})
+		}
 	}
 	lambda := kthLargest(r.order, k)
 	above := int64(0)
-	for i, g := range r.groups {
-		if r.scores[i] > lambda {
-			above += g.Size
+	for i, s := range r.scores {
+		if s > lambda {
+			above += r.groups[i].Size
 		}
 	}
 	t := top{lambda: lambda, atLambda: k - above}
@@ -59,26 +164,41 @@ func (r *ranking) top(k int64) top {
 	return t
 }
 
-// each calls visit with every group of which the set has n > 0 features, in the order of the groups.
+// each calls visit with every open group of which the set has n > 0 features, in the order of the groups.
 func (r *ranking) each(t top, visit func(i int, n int64)) {
 	left := t.atLambda
-	for i, g := range r.groups {
-		switch s := r.scores[i]; {
+	for i, s := range r.scores {
+		switch {
 		case s > t.lambda:
-			visit(i, g.Size)
+			visit(i, r.groups[i].Size)
 		case s == t.lambda && left > 0:
-			n := min(left, g.Size)
+			n := min(left, r.groups[i].Size)
 			left -= n
 			visit(i, n)
 		}
 	}
 }
 
-// take returns the set as a number of features per group.
+// take returns the set as a number of features per open group.
 func (r *ranking) take(t top) []int64 {
 	take := make([]int64, len(r.groups))
 	r.each(t, func(i int, n int64) { take[i] = n })
 	return take
+}
+
+// complete returns a set of open features, together with those inside, as a number of features per group of the problem.
+func (r *ranking) complete(take []int64) []int64 {
+	if r.index == nil {
+		return take
+	}
+	complete := make([]int64, len(r.all))
+	for _, i := range r.inside.index {
+		complete[i] = r.all[i].Size
+	}
+	for i, n := range take {
+		complete[r.index[i]] = n
+	}
+	return complete
 }
 
 // kthLargest returns the k-th largest score, each counted size times. It reorders items: a quickselect with three-way

@@ -2,26 +2,48 @@ package solver
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 )
 
 // Solve selects Problem.K features. It returns an error for a problem that has no answer; a limit that ended the search
 // early is not an error but shows in [Result.Status] and [Result.Certificate].
 func Solve(p Problem, s Settings) (Result, error) {
-	if err := p.Validate(); err != nil {
-		return Result{}, fmt.Errorf("solver: %w", err)
+	for r, err := range Path(p, []int64{p.K}, s) {
+		return r, err
 	}
-	p.K = min(p.K, p.features())
-	s = s.withDefaults()
-	solve := solveMultinomial
-	if p.Model == Bernoulli {
-		solve = solveBernoulli
+	panic("solver: a path of one k has no result")
+}
+
+// Path solves the problem for every k of ks, in ascending order; Problem.K is ignored. What does not depend on k is
+// computed once, and each search starts where the one before has ended. A path ends with the first error.
+func Path(p Problem, ks []int64, s Settings) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		ks := slices.Sorted(slices.Values(ks))
+		if len(ks) > 0 {
+			p.K = ks[0]
+		}
+		if err := p.Validate(); err != nil {
+			yield(Result{}, fmt.Errorf("solver: %w", err))
+			return
+		}
+		solve := pathMultinomial(p, s.withDefaults())
+		if p.Model == Bernoulli {
+			solve = pathBernoulli(p)
+		}
+		m := p.features()
+		for _, k := range ks {
+			r := solve(min(k, m))
+			if err := r.check(); err != nil {
+				yield(Result{}, fmt.Errorf("solver: %w", err))
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
 	}
-	r := solve(p, s)
-	if err := r.check(); err != nil {
-		return Result{}, fmt.Errorf("solver: %w", err)
-	}
-	return r, nil
 }
 
 // check holds a result against what any result is. Rounding may not turn into a certificate.
@@ -36,21 +58,8 @@ func (r Result) check() error {
 	return nil
 }
 
-// Path solves the problem for every k of ks, in their order; Problem.K is ignored.
-func Path(p Problem, ks []int64, s Settings) ([]Result, error) {
-	results := make([]Result, len(ks))
-	for i, k := range ks {
-		p.K = k
-		r, err := Solve(p, s)
-		if err != nil {
-			return nil, err
-		}
-		results[i] = r
-	}
-	return results, nil
-}
-
-func solveMultinomial(p Problem, s Settings) Result {
+// pathMultinomial returns what solves the problem for one k after the other.
+func pathMultinomial(p Problem, s Settings) func(k int64) Result {
 	groups := smoothed(p)
 	var positive, negative sum
 	var present int64 // features with mass
@@ -61,39 +70,41 @@ func solveMultinomial(p Problem, s Settings) Result {
 			present += g.Size
 		}
 	}
-	r := newRanking(groups)
-	start := odds(positive.value() / negative.value())
-	result := Result{K: p.K, Base: baseMultinomial(groups), Odds: float64(start), Certificate: Optimal, Status: Closed}
-	result.Alpha, _ = start.shares()
-
-	switch {
-	case p.K == 0:
-		result.Take = make([]int64, len(groups))
-	case positive.value() == 0 || negative.value() == 0, p.K >= present:
-		// With mass in one class only every gain is 0, and more features than there are never gain less.
-		result.Take = r.take(r.at(start, p.K))
-	default:
-		d := minimise(r, p.K, start, s)
-		result.Status, result.Evaluations = d.status, d.evaluations
-		result.UpperBound, result.Odds = d.upper, float64(d.best)
-		result.Alpha, _ = d.best.shares()
-		if p.K == 1 {
-			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17).
-			result.Take = r.take(r.at(d.best, 1))
-			break
+	share := odds(positive.value() / negative.value()) // of the positive class in all counts
+	base := baseMultinomial(groups)
+	all := newRanking(groups, s)
+	start := share
+	return func(k int64) Result {
+		r := Result{K: k, Base: base, Odds: float64(share), Certificate: Optimal, Status: Closed}
+		switch {
+		case k == 0:
+			r.Take = make([]int64, len(groups))
+		case positive.value() == 0 || negative.value() == 0, k >= present:
+			// With mass in one class only every gain is 0, and more features than there are never gain less.
+			r.Take = all.take(all.at(share, k))
+		default:
+			d := minimise(all, k, start, s)
+			start = d.best
+			r.Status, r.Evaluations, r.Passes = d.status, d.evaluations, d.passes
+			r.UpperBound, r.Odds = d.upper, float64(d.best)
+			if k == 1 {
+				// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17).
+				r.Take = all.take(all.at(d.best, 1))
+				break
+			}
+			var proven bool
+			r.Take, proven, r.Nodes = primal(all, d, s)
+			if !proven {
+				r.Certificate = Bounded
+			}
 		}
-		best, proven, nodes := primal(r, p.K, d, s)
-		result.Take, result.Nodes = best.take, nodes
-		if !proven {
-			result.Certificate = Bounded
-		}
+		r.Alpha, _ = odds(r.Odds).shares()
+		r.Parameters = parametersMultinomial(p, groups, r.Take)
+		r.Gain = r.Parameters.gain(p.Groups, r.Take)
+		r.UpperBound = max(r.UpperBound, r.Gain)
+		r.Gap = r.UpperBound - r.Gain
+		return r
 	}
-
-	result.Parameters = parametersMultinomial(p, groups, result.Take)
-	result.Gain = result.Parameters.gain(p.Groups, result.Take)
-	result.UpperBound = max(result.UpperBound, result.Gain)
-	result.Gap = result.UpperBound - result.Gain
-	return result
 }
 
 // smoothed returns the groups with smoothing added to their counts.
@@ -129,26 +140,29 @@ func baseMultinomial(groups []Group) float64 {
 	return base.value()
 }
 
-// solveBernoulli takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) + h(n₊-f⁺, n₋-f⁻; n₊/n), n times the
-// mutual information of a feature's presence and the class (Theorem 1 of the paper; errata E1, E2 and fact S6).
-func solveBernoulli(p Problem, _ Settings) Result {
+// pathBernoulli returns what takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) + h(n₊-f⁺, n₋-f⁻; n₊/n), n times
+// the mutual information of a feature's presence and the class (Theorem 1 of the paper; errata E1, E2 and fact S6).
+func pathBernoulli(p Problem) func(k int64) Result {
 	groups := smoothed(p)
+	base := baseBernoulli(p, groups)
 	params := parametersBernoulli(p, nil)
-	r := newRanking(groups)
+	all := newRanking(groups, Settings{})
+	all.scores = all.buffer()
 	for i, g := range p.Groups {
-		r.scores[i] = params.Score(g.Positive, g.Negative)
+		all.scores[i] = params.Score(g.Positive, g.Negative)
 	}
 	np, nn := params.smoothedDocuments()
 	o := odds(np / nn)
 	alpha, _ := o.shares()
-	result := Result{K: p.K, Base: baseBernoulli(p, groups), Take: make([]int64, len(groups)), Certificate: Optimal, Status: Closed,
-		Alpha: alpha, Odds: float64(o)}
-	if p.K > 0 {
-		t := r.top(p.K)
-		result.Take, result.Gain, result.UpperBound = r.take(t), t.value, t.value
+	return func(k int64) Result {
+		r := Result{K: k, Base: base, Take: make([]int64, len(groups)), Certificate: Optimal, Status: Closed, Alpha: alpha, Odds: float64(o)}
+		if k > 0 {
+			t := all.top(k)
+			r.Take, r.Gain, r.UpperBound = all.take(t), t.value, t.value
+		}
+		r.Parameters = parametersBernoulli(p, r.Take)
+		return r
 	}
-	result.Parameters = parametersBernoulli(p, result.Take)
-	return result
 }
 
 // baseBernoulli is 1ᵀv, the log-likelihood of all features with θ⁺ = θ⁻.

@@ -1,0 +1,125 @@
+package solver
+
+import "math"
+
+var inf = math.Inf(1)
+
+// point is an evaluation that is kept.
+type point struct {
+	odds
+	scored
+}
+
+// narrow returns the ranking that is left when the minimiser lies between two points at which the groups were scored, and
+// the two points with the scores of the groups that stay open. A score is a convex function of α, least at the
+// feature's own share, so over the bracket it is at most the larger of its values at the ends, and at least the smaller
+// one unless the feature's own share lies between them. The k-th largest of these bounds are bounds of λ; features that
+// are farther than slack from them are certain of their side.
+func (r *ranking) narrow(k int64, low, high point, slack float64) (*ranking, point, point) {
+	floor := max(low.floor, high.floor)
+	lower, upper := r.lowerBounds(low, high), func(i int) float64 { return max(low.scores[i], high.scores[i], floor) }
+	open := k - r.inside.size
+	least, most := r.kth(open, lower, 0), r.kth(open, upper, floor)
+	// Features inside must be fewer than k, and those not outside k at least, however the bounds were rounded.
+	least, most = least*(1-1e-12)-slack, most*(1+1e-12)+slack
+	n := &ranking{all: r.all, inside: r.inside, slack: min(r.slack, slack), screenFrom: r.screenFrom, index: []int32{}}
+	var stays []int32
+	var size int64
+	value, positive, negative := r.startInside(low.odds)
+	for i, g := range r.groups {
+		switch {
+		case upper(i) < least:
+		case lower(i) > most:
+			n.inside.index = append(n.inside.index, r.place(i))
+			size += g.Size
+			value.add(float64(g.Size) * low.scores[i])
+			positive.add(float64(g.Size) * g.Positive)
+			negative.add(float64(g.Size) * g.Negative)
+		default:
+			stays = append(stays, int32(i))
+		}
+	}
+	if len(stays)*4 > len(r.groups)*3 { // not worth the copy
+		return r, low, high
+	}
+	n.inside.setSums(r.inside.size+size, value, positive, negative, low.odds)
+	n.keep(r, stays)
+	return n, low.keep(stays), high.keep(stays)
+}
+
+// lowerBounds returns the lower bounds of the scores over the bracket.
+func (r *ranking) lowerBounds(low, high point) func(i int) float64 {
+	return func(i int) float64 {
+		g := r.groups[i]
+		switch {
+		case g.Positive <= float64(low.odds)*g.Negative && low.scores[i] >= low.floor:
+			return low.scores[i]
+		case g.Positive >= float64(high.odds)*g.Negative && high.scores[i] >= high.floor:
+			return high.scores[i]
+		}
+		return 0
+	}
+}
+
+// kth returns the k-th largest of the values of the groups, none of which is below the floor.
+func (r *ranking) kth(k int64, value func(i int) float64, floor float64) float64 {
+	r.order = r.order[:0]
+	var size int64
+	for i, g := range r.groups {
+		if v := value(i); v > floor {
+			r.order = append(r.order, weighted{v, g.Size})
+			size += g.Size
+		}
+	}
+	if size < k {
+		return floor
+	}
+	return kthLargest(r.order, k)
+}
+
+// place is where an open group stands in the problem.
+func (r *ranking) place(i int) int32 {
+	if r.index == nil {
+		return int32(i)
+	}
+	return r.index[i]
+}
+
+// keep takes over the groups that stay open.
+func (r *ranking) keep(from *ranking, stays []int32) {
+	r.groups = make([]Group, len(stays))
+	for i, at := range stays {
+		r.groups[i] = from.groups[at]
+		r.index = append(r.index, from.place(int(at)))
+	}
+}
+
+func (p point) keep(stays []int32) point {
+	scores := make([]float64, len(stays))
+	for i, at := range stays {
+		scores[i] = p.scores[at]
+	}
+	p.scores = scores
+	return p
+}
+
+// startInside returns the sums over the features inside: of their scores at o, and of their counts.
+func (r *ranking) startInside(o odds) (value, positive, negative sum) {
+	if in := r.inside; in.size > 0 {
+		alpha, beta := o.shares()
+		value.add(in.gain)
+		value.add(divergence(in.positive, in.negative, alpha, beta))
+		positive.add(in.positive)
+		negative.add(in.negative)
+	}
+	return value, positive, negative
+}
+
+// setSums takes the sums over the features inside, whose scores were taken at o.
+func (in *inside) setSums(size int64, value, positive, negative sum, o odds) {
+	alpha, beta := o.shares()
+	in.size, in.positive, in.negative = size, positive.value(), negative.value()
+	if size > 0 {
+		in.gain = value.value() - divergence(in.positive, in.negative, alpha, beta)
+	}
+}
