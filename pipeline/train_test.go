@@ -312,7 +312,7 @@ func TestPipelineAgreesWithTheSolver(t *testing.T) {
 		for _, c := range counts {
 			positive, negative = append(positive, c[1]), append(negative, c[0])
 		}
-		groups, _, err := solver.GroupFeatures(positive, negative)
+		groups, err := solver.GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
 		}

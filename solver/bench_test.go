@@ -52,7 +52,7 @@ func BenchmarkGroup(b *testing.B) {
 	positive, negative := zipfCounts(12_000_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := GroupFeatures(positive, negative); err != nil {
+		if _, err := GroupFeatures(positive, negative); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func BenchmarkSolve(b *testing.B) {
 		counts func(m int) (positive, negative []float64)
 		m      int
 	}{{"zipf", zipfCounts, 12_000_000}, {"real", realCounts, 1_000_000}} {
-		groups, _, err := GroupFeatures(c.counts(c.m))
+		groups, err := GroupFeatures(c.counts(c.m))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func BenchmarkSolve(b *testing.B) {
 // 100 ks from 10 to half of all features.
 func BenchmarkPath(b *testing.B) {
 	const m = 12_000_000
-	groups, _, err := GroupFeatures(zipfCounts(m))
+	groups, err := GroupFeatures(zipfCounts(m))
 	if err != nil {
 		b.Fatal(err)
 	}

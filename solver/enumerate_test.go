@@ -20,10 +20,11 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 		}
 		k := 1 + rng.IntN(m-1)
 		want := bruteForce(positive, negative, 0)[k]
-		groups, index, err := GroupFeatures(positive, negative)
+		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
 		}
+		index := indexOf(groups, positive, negative)
 		what := fmt.Sprintf("%s k=%d %v %v", kind, k, positive, negative)
 		r := newRanking(groups, Settings{}.withDefaults())
 		d := minimise(r, int64(k), odds(1), Settings{}.withDefaults())
@@ -69,7 +70,7 @@ func TestStoppedEnumerationIsBounded(t *testing.T) {
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
 			continue
 		}
-		groups, _, err := GroupFeatures(positive, negative)
+		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ func ExampleSolve() {
 	hamilton := []float64{374, 1, 10289, 367, 32}
 	madison := []float64{7, 12, 4066, 420, 0}
 
-	groups, index, err := solver.GroupFeatures(hamilton, madison)
+	groups, err := solver.GroupFeatures(hamilton, madison)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -22,7 +22,7 @@ func ExampleSolve() {
 		return
 	}
 	for i, word := range words {
-		if r.Take[index[i]] > 0 {
+		if r.Take[solver.GroupOf(groups, hamilton[i], madison[i])] > 0 {
 			fmt.Printf("%s %+.2f\n", word, r.Parameters.Weight(hamilton[i], madison[i]))
 		}
 	}

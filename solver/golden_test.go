@@ -25,12 +25,21 @@ func problemOf(t *testing.T, in golden.Instance, k int64, grouped bool) (Problem
 		}
 		return p, index
 	}
-	groups, index, err := GroupFeatures(in.PositiveCounts, in.NegativeCounts)
+	groups, err := GroupFeatures(in.PositiveCounts, in.NegativeCounts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Groups = groups
-	return p, index
+	return p, indexOf(groups, in.PositiveCounts, in.NegativeCounts)
+}
+
+// indexOf returns for every feature the index of its group.
+func indexOf(groups []Group, positive, negative []float64) []int {
+	index := make([]int, len(positive))
+	for i, a := range positive {
+		index[i] = GroupOf(groups, a, negative[i])
+	}
+	return index
 }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -162,7 +171,7 @@ func TestGoldenErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, in := range cases {
-		groups, _, err := GroupFeatures(in.PositiveCounts, in.NegativeCounts)
+		groups, err := GroupFeatures(in.PositiveCounts, in.NegativeCounts)
 		if err == nil {
 			p := Problem{Groups: groups, K: in.K, Smoothing: float64(in.Smoothing), DocumentsPositive: float64(in.NPlus), DocumentsNegative: float64(in.NMinus)}
 			if in.Model == "bnb" {

@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -12,26 +14,99 @@ func CompareGroups(a, b Group) int {
 	return cmp.Or(cmp.Compare(b.Positive+b.Negative, a.Positive+a.Negative), cmp.Compare(b.Positive, a.Positive), cmp.Compare(b.Negative, a.Negative))
 }
 
-// GroupFeatures collects features into groups of equal counts, in the order of [CompareGroups], and returns for every
-// feature the index of its group.
-func GroupFeatures(positive, negative []float64) (groups []Group, index []int, err error) {
+// GroupFeatures collects features into groups of equal counts, in the order of [CompareGroups]. Counts out of range are an
+// error, see [InRange].
+func GroupFeatures(positive, negative []float64) ([]Group, error) {
 	if len(positive) != len(negative) {
-		return nil, nil, fmt.Errorf("solver: %d counts of the positive class and %d of the negative", len(positive), len(negative))
+		return nil, fmt.Errorf("solver: %d counts of the positive class and %d of the negative", len(positive), len(negative))
 	}
-	order := make([]int, len(positive))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		return CompareGroups(Group{Positive: positive[i], Negative: negative[i]}, Group{Positive: positive[j], Negative: negative[j]})
-	})
-	index = make([]int, len(positive))
-	for at, i := range order {
-		if at == 0 || positive[i] != positive[order[at-1]] || negative[i] != negative[order[at-1]] {
-			groups = append(groups, Group{Positive: positive[i], Negative: negative[i]})
+	t := newGroupTable()
+	for i, a := range positive {
+		if !t.add(a, negative[i]) {
+			return nil, fmt.Errorf("solver: feature %d has the counts %v and %v: %w", i, a, negative[i], errRange)
 		}
-		groups[len(groups)-1].Size++
-		index[i] = len(groups) - 1
 	}
-	return groups, index, nil
+	return t.groups(), nil
+}
+
+// GroupOf returns the index of the group with the counts, in groups as GroupFeatures returns them, or -1.
+func GroupOf(groups []Group, positive, negative float64) int {
+	i, ok := slices.BinarySearchFunc(groups, Group{Positive: positive, Negative: negative}, CompareGroups)
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// groupTable counts features by their counts. Most features of text are rare: pairs of small integers have a place of
+// their own, all others are hashed.
+type groupTable struct {
+	small []int64 // sizes, at Positive·smallSide + Negative
+	slots []Group // a hash table with linear probing; empty where Size is 0
+	used  int
+	shift int // 64 - log₂ len(slots)
+}
+
+const smallSide = 128
+
+func newGroupTable() *groupTable {
+	return &groupTable{small: make([]int64, smallSide*smallSide), slots: make([]Group, 1<<10), shift: 64 - 10}
+}
+
+// add counts a feature, unless its counts are out of range.
+func (t *groupTable) add(positive, negative float64) bool {
+	// What is no integer, not finite or out of range fails the comparison.
+	x, y := int(positive), int(negative)
+	if uint(x) < smallSide && uint(y) < smallSide && float64(x) == positive && float64(y) == negative {
+		t.small[x*smallSide+y]++
+		return true
+	}
+	if !InRange(positive) || !InRange(negative) {
+		return false
+	}
+	t.insert(Group{positive + 0, negative + 0, 1}) // -0 is 0
+	if t.used > len(t.slots)/2 {
+		t.grow()
+	}
+	return true
+}
+
+func (t *groupTable) insert(g Group) {
+	high, low := bits.Mul64(math.Float64bits(g.Positive)^0x243f6a8885a308d3, math.Float64bits(g.Negative)^0x13198a2e03707344)
+	for i := (high ^ low) * 0x9e3779b97f4a7c15 >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
+		switch s := &t.slots[i]; {
+		case s.Size == 0:
+			*s = g
+			t.used++
+			return
+		case s.Positive == g.Positive && s.Negative == g.Negative:
+			s.Size += g.Size
+			return
+		}
+	}
+}
+
+func (t *groupTable) grow() {
+	before := t.slots
+	t.slots, t.used, t.shift = make([]Group, 2*len(before)), 0, t.shift-1
+	for _, g := range before {
+		if g.Size > 0 {
+			t.insert(g)
+		}
+	}
+}
+
+func (t *groupTable) groups() (groups []Group) {
+	for i, n := range t.small {
+		if n > 0 {
+			groups = append(groups, Group{float64(i / smallSide), float64(i % smallSide), n})
+		}
+	}
+	for _, g := range t.slots {
+		if g.Size > 0 {
+			groups = append(groups, g)
+		}
+	}
+	slices.SortFunc(groups, CompareGroups)
+	return groups
 }

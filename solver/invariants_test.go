@@ -164,7 +164,7 @@ func TestBruteForce(t *testing.T) {
 			continue
 		}
 		want := bruteForce(positive, negative, smoothing)
-		groups, _, err := GroupFeatures(positive, negative)
+		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestBruteForce(t *testing.T) {
 // mapped solves the same problem after a change of the counts.
 func mapped(t *testing.T, positive, negative []float64, k int64) Result {
 	t.Helper()
-	groups, _, err := GroupFeatures(positive, negative)
+	groups, err := GroupFeatures(positive, negative)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,15 +283,43 @@ func TestSingleFeatureGainsNothing(t *testing.T) {
 }
 
 func TestGroupsAreOneFeatureEach(t *testing.T) {
-	positive := []float64{3, 3, 0, 3, 0, 8}
-	negative := []float64{1, 1, 5, 1, 5, 2}
-	groups, index, err := GroupFeatures(positive, negative)
+	positive := []float64{3, 3, 0, 3, 0, 8, math.Copysign(0, -1), 900, 900, 0.5, math.Copysign(0, -1), 0}
+	negative := []float64{1, 1, 5, 1, 5, 2, 5, 1, 1, 0.5, 700, 700}
+	groups, err := GroupFeatures(positive, negative)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Group{{8, 2, 1}, {0, 5, 2}, {3, 1, 3}}
-	if !slices.Equal(groups, want) || !slices.Equal(index, []int{2, 2, 1, 2, 1, 0}) {
+	want := []Group{{900, 1, 2}, {0, 700, 2}, {8, 2, 1}, {0, 5, 3}, {3, 1, 3}, {0.5, 0.5, 1}}
+	if index := indexOf(groups, positive, negative); !slices.Equal(groups, want) || !slices.Equal(index, []int{4, 4, 3, 4, 3, 2, 3, 0, 0, 5, 1, 1}) {
 		t.Errorf("groups %v, index %v; want %v", groups, index, want)
+	}
+	for _, wrong := range []float64{-1, math.NaN(), math.Inf(1), 1e200, 1e-200} {
+		if _, err := GroupFeatures([]float64{1, wrong}, []float64{1, 1}); err == nil {
+			t.Errorf("the count %v is taken", wrong)
+		}
+	}
+}
+
+// As many groups as features, and the table has to grow.
+func TestGroupsOfManyCounts(t *testing.T) {
+	rng := random(6)
+	positive, negative := make([]float64, 10_000), make([]float64, 10_000)
+	sizes := map[Group]int64{}
+	for i := range positive {
+		positive[i], negative[i] = float64(rng.IntN(300))/float64(1+rng.IntN(2)), float64(rng.IntN(3)*rng.IntN(300))
+		sizes[Group{Positive: positive[i], Negative: negative[i]}]++
+	}
+	groups, err := GroupFeatures(positive, negative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(groups) != len(sizes) || !slices.IsSortedFunc(groups, CompareGroups) {
+		t.Errorf("%d groups, want %d, in order", len(groups), len(sizes))
+	}
+	for _, g := range groups {
+		if sizes[Group{Positive: g.Positive, Negative: g.Negative}] != g.Size {
+			t.Errorf("group %v has %d features", g, sizes[Group{Positive: g.Positive, Negative: g.Negative}])
+		}
 	}
 }
 
@@ -299,7 +327,7 @@ func TestStoppedBoundsHold(t *testing.T) {
 	rng := random(3)
 	for range 200 {
 		_, positive, negative := instance(rng, 40)
-		groups, _, _ := GroupFeatures(positive, negative)
+		groups, _ := GroupFeatures(positive, negative)
 		p := Problem{Groups: groups, K: 7}
 		full, err := Solve(p, Settings{})
 		if err != nil {

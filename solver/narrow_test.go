@@ -13,7 +13,7 @@ func TestNarrowingChangesNothing(t *testing.T) {
 	for range 400 {
 		m := 200 + rng.IntN(2000)
 		kind, positive, negative := instance(rng, m)
-		groups, _, err := GroupFeatures(positive, negative)
+		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -180,6 +180,8 @@ const (
 	Most  = 1e100
 )
 
+var errRange = fmt.Errorf("counts are zero or from %g to %g", Least, Most)
+
 // InRange reports whether x can be a count or a smoothing.
 func InRange(x float64) bool { return x == 0 || x >= Least && x <= Most }
 
@@ -198,7 +200,7 @@ func (p Problem) Validate() error {
 	var mass float64
 	for i, g := range p.Groups {
 		if !InRange(g.Positive) || !InRange(g.Negative) {
-			return fmt.Errorf("group %d has the counts %v and %v: counts are zero or from %g to %g", i, g.Positive, g.Negative, Least, Most)
+			return fmt.Errorf("group %d has the counts %v and %v: %w", i, g.Positive, g.Negative, errRange)
 		}
 		if g.Size < 1 {
 			return fmt.Errorf("group %d has %d features: a group has at least one", i, g.Size)

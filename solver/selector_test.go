@@ -18,7 +18,7 @@ func TestSelectorAgreesWithTheResult(t *testing.T) {
 		case 1:
 			clear(negative)
 		}
-		groups, _, _ := GroupFeatures(positive, negative)
+		groups, _ := GroupFeatures(positive, negative)
 		for _, model := range []Model{Multinomial, Bernoulli} {
 			p := Problem{Groups: groups, Model: model, Smoothing: float64(rng.IntN(2)), DocumentsPositive: 1e17, DocumentsNegative: 2e17}
 			for k := range int64(m + 1) {
