@@ -40,14 +40,9 @@ func Bound(p Problem, at float64) (float64, error) {
 	if k == 0 {
 		return 0, nil
 	}
-	r := newRanking(smoothed(p), Settings{}.withDefaults())
 	if p.Model == Bernoulli {
-		params := parametersBernoulli(p, nil)
-		r.scores = make([]float64, len(p.Groups))
-		for i, g := range p.Groups {
-			r.scores[i] = params.Score(g.Positive, g.Negative)
-		}
-		return r.top(k).value, nil
+		return newBernoulli(p).bound(k), nil
 	}
+	r := newRanking(smoothed(p), Settings{}.withDefaults())
 	return r.at(odds(at), k).value, nil
 }

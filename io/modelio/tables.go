@@ -64,4 +64,6 @@ type PathRow struct {
 	Certificate    string  `parquet:"certificate"`
 	Alpha          float64 `parquet:"alpha"`
 	Odds           float64 `parquet:"odds"`
+	MarginalGain   float64 `parquet:"marginal_gain"` // of the bound: ψ(k) - ψ(k-1)
+	Elbow          float64 `parquet:"elbow"`         // the paper's Δ(k) = ψ(k) - ψ(k-4)
 }

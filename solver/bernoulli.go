@@ -1,0 +1,57 @@
+package solver
+
+import "math"
+
+// bernoulli solves problems of the Bernoulli model: it takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) +
+// h(n₊-f⁺, n₋-f⁻; n₊/n), n times the mutual information of a feature's presence and the class (Theorem 1 of the paper;
+// errata E1, E2 and fact S6).
+type bernoulli struct {
+	problem Problem
+	ranking *ranking
+	base    float64
+	odds    odds // n₊/n₋
+}
+
+func newBernoulli(p Problem) *bernoulli {
+	groups := smoothed(p)
+	params := parametersBernoulli(p, nil)
+	np, nn := params.smoothedDocuments()
+	b := &bernoulli{p, newRanking(groups, Settings{}), baseBernoulli(p, groups), odds(np / nn)}
+	b.ranking.scores = b.ranking.buffer()
+	for i, g := range p.Groups {
+		b.ranking.scores[i] = params.Score(g.Positive, g.Negative)
+	}
+	return b
+}
+
+func (b *bernoulli) bound(k int64) float64 { return b.ranking.top(k).value }
+
+func (b *bernoulli) solve(k int64) Result {
+	alpha, _ := b.odds.shares()
+	r := Result{K: k, Base: b.base, Take: make([]int64, len(b.ranking.all)), Certificate: Optimal, Status: Closed, Alpha: alpha, Odds: float64(b.odds)}
+	if k > 0 {
+		t := b.ranking.top(k)
+		r.Take, r.Gain, r.UpperBound = b.ranking.take(t), t.value, t.value
+	}
+	r.Parameters = parametersBernoulli(b.problem, r.Take)
+	return r
+}
+
+// baseBernoulli is 1ᵀv, the log-likelihood of all features with θ⁺ = θ⁻.
+func baseBernoulli(p Problem, groups []Group) float64 {
+	n := p.DocumentsPositive + p.DocumentsNegative + 4*p.Smoothing
+	var base sum
+	for _, g := range groups {
+		f := g.Positive + g.Negative
+		base.add(float64(g.Size) * (xlogy(f, f/n) + xlogy(n-f, (n-f)/n)))
+	}
+	return base.value()
+}
+
+// xlogy is x log y with 0·log 0 = 0.
+func xlogy(x, y float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x * math.Log(y)
+}

@@ -1,0 +1,107 @@
+package solver
+
+import "math"
+
+// multinomial solves problems of the multinomial model.
+type multinomial struct {
+	problem            Problem
+	settings           Settings
+	ranking            *ranking // of all groups
+	positive, negative float64  // mass of the classes
+	present            int64    // features with mass
+	base               float64
+	start              odds // where the next search starts
+}
+
+func newMultinomial(p Problem, s Settings) *multinomial {
+	groups := smoothed(p)
+	var positive, negative sum
+	m := &multinomial{problem: p, settings: s, ranking: newRanking(groups, s)}
+	for _, g := range groups {
+		positive.add(float64(g.Size) * g.Positive)
+		negative.add(float64(g.Size) * g.Negative)
+		if g.Positive+g.Negative > 0 {
+			m.present += g.Size
+		}
+	}
+	m.positive, m.negative = positive.value(), negative.value()
+	m.base = baseMultinomial(groups)
+	m.start = m.share()
+	return m
+}
+
+// share is that of the positive class in all counts.
+func (m *multinomial) share() odds { return odds(m.positive / m.negative) }
+
+// closed reports whether the answer has a closed form: with mass in one class only every gain is 0, and more features
+// than there are never gain less.
+func (m *multinomial) closed(k int64) bool {
+	return k == 0 || m.positive == 0 || m.negative == 0 || k >= m.present
+}
+
+func (m *multinomial) minimise(k int64) *dual {
+	d := minimise(m.ranking, k, m.start, m.settings)
+	m.start = d.best
+	return d
+}
+
+func (m *multinomial) bound(k int64) float64 {
+	if !m.closed(k) {
+		return m.minimise(k).upper
+	}
+	return m.solve(k).UpperBound
+}
+
+func (m *multinomial) solve(k int64) Result {
+	r := Result{K: k, Base: m.base, Odds: float64(m.share()), Certificate: Optimal, Status: Closed}
+	switch {
+	case k == 0:
+		r.Take = make([]int64, len(m.ranking.all))
+	case m.closed(k):
+		r.Take = m.ranking.take(m.ranking.at(m.share(), k))
+	default:
+		d := m.minimise(k)
+		r.Status, r.Evaluations, r.Passes = d.status, d.evaluations, d.passes
+		r.UpperBound, r.Odds = d.upper, float64(d.best)
+		if k == 1 {
+			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17).
+			r.Take = m.ranking.take(m.ranking.at(d.best, 1))
+			break
+		}
+		var proven bool
+		r.Take, proven, r.Nodes = primal(m.ranking, d, m.settings)
+		if !proven {
+			r.Certificate = Bounded
+		}
+	}
+	r.Alpha, _ = odds(r.Odds).shares()
+	r.Parameters = parametersMultinomial(m.problem, m.ranking.all, r.Take)
+	r.Gain = r.Parameters.gain(m.problem.Groups, r.Take)
+	r.UpperBound = max(r.UpperBound, r.Gain)
+	r.Gap = r.UpperBound - r.Gain
+	return r
+}
+
+// baseMultinomial is C = Σ g log g - S log S with g = f⁺+f⁻ and S = Σ g: the paper's φ(0).
+func baseMultinomial(groups []Group) float64 {
+	var mass sum
+	for _, g := range groups {
+		mass.add(float64(g.Size) * (g.Positive + g.Negative))
+	}
+	// Σ g log(g/S) has no difference of large numbers. A feature with nearly all of the mass needs S to more than
+	// double precision: its g is huge and its logarithm tiny.
+	total := mass.value()
+	var base sum
+	for _, g := range groups {
+		t := g.Positive + g.Negative
+		if t == 0 {
+			continue
+		}
+		log := math.Log(t / total)
+		if t > total/2 {
+			log = math.Log1p((t - mass.total - mass.carry) / total)
+		}
+		base.add(float64(g.Size) * t * log)
+	}
+	return base.value()
+}
