@@ -22,7 +22,7 @@ func GroupFeatures(positive, negative []float64) ([]Group, error) {
 	}
 	t := newGroupTable()
 	for i, a := range positive {
-		if !t.add(a, negative[i]) {
+		if !t.add(Group{a, negative[i], 1}) {
 			return nil, fmt.Errorf("solver: feature %d has the counts %v and %v: %w", i, a, negative[i], errRange)
 		}
 	}
@@ -53,18 +53,18 @@ func newGroupTable() *groupTable {
 	return &groupTable{small: make([]int64, smallSide*smallSide), slots: make([]Group, 1<<10), shift: 64 - 10}
 }
 
-// add counts a feature, unless its counts are out of range.
-func (t *groupTable) add(positive, negative float64) bool {
+// add counts features, unless their counts are out of range.
+func (t *groupTable) add(g Group) bool {
 	// What is no integer, not finite or out of range fails the comparison.
-	x, y := int(positive), int(negative)
-	if uint(x) < smallSide && uint(y) < smallSide && float64(x) == positive && float64(y) == negative {
-		t.small[x*smallSide+y]++
+	x, y := int(g.Positive), int(g.Negative)
+	if uint(x) < smallSide && uint(y) < smallSide && float64(x) == g.Positive && float64(y) == g.Negative {
+		t.small[x*smallSide+y] += g.Size
 		return true
 	}
-	if !InRange(positive) || !InRange(negative) {
+	if !InRange(g.Positive) || !InRange(g.Negative) {
 		return false
 	}
-	t.insert(Group{positive + 0, negative + 0, 1}) // -0 is 0
+	t.insert(Group{g.Positive + 0, g.Negative + 0, g.Size}) // -0 is 0
 	if t.used > len(t.slots)/2 {
 		t.grow()
 	}
@@ -96,6 +96,7 @@ func (t *groupTable) grow() {
 	}
 }
 
+// groups returns what was added, in the order of CompareGroups.
 func (t *groupTable) groups() (groups []Group) {
 	for i, n := range t.small {
 		if n > 0 {

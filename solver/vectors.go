@@ -1,0 +1,200 @@
+package solver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Vectors are features by their counts in C classes, where a feature has counts in few of them. Features with equal
+// counts are one vector with a size. A vector takes 16 bytes and each of its counts 12.
+type Vectors struct {
+	classes int
+	start   []int // vector i has the entries from start[i] to start[i+1]
+	class   []int32
+	count   []float64
+	size    []int64
+}
+
+// NewVectors returns no vectors yet, for so many classes.
+func NewVectors(classes int) *Vectors { return &Vectors{classes: classes, start: []int{0}} }
+
+// Classes is C, the number of classes.
+func (v *Vectors) Classes() int { return v.classes }
+
+// Len is the number of vectors.
+func (v *Vectors) Len() int { return len(v.size) }
+
+// Features is m, the number of features: the sum of the sizes.
+func (v *Vectors) Features() (m int64) {
+	for _, n := range v.size {
+		m += n
+	}
+	return m
+}
+
+// At returns vector i: the classes in which its size features occur, in ascending order, and their counts, all above
+// zero. The slices are not to be changed.
+func (v *Vectors) At(i int) (classes []int32, counts []float64, size int64) {
+	from, to := v.start[i], v.start[i+1]
+	return v.class[from:to], v.count[from:to], v.size[i]
+}
+
+// Add appends a vector, the counts of size features. Classes are numbered from 0 and ascend; counts of zero may be
+// given or not.
+func (v *Vectors) Add(classes []int32, counts []float64, size int64) error {
+	if len(classes) != len(counts) || size < 1 {
+		return fmt.Errorf("solver: vector %d has %d classes, %d counts and %d features", v.Len(), len(classes), len(counts), size)
+	}
+	for j, c := range classes {
+		if c < 0 || int(c) >= v.classes || j > 0 && c <= classes[j-1] {
+			return fmt.Errorf("solver: vector %d has the classes %v: of %d classes, in ascending order", v.Len(), classes, v.classes)
+		}
+		if !InRange(counts[j]) {
+			return fmt.Errorf("solver: vector %d has the count %v: %w", v.Len(), counts[j], errRange)
+		}
+	}
+	for j, n := range counts {
+		if n > 0 {
+			v.class, v.count = append(v.class, classes[j]), append(v.count, n)
+		}
+	}
+	v.start, v.size = append(v.start, len(v.class)), append(v.size, size)
+	return nil
+}
+
+// Group returns the vectors with those that are equal as one. The more frequent come first, by the sum of their
+// counts, and then those with the smaller class and the larger count.
+func (v *Vectors) Group() *Vectors {
+	sums := make([]float64, v.Len())
+	order := make([]int32, v.Len())
+	for i := range order {
+		order[i] = int32(i)
+		_, counts, _ := v.At(i)
+		sums[i] = Sum(counts)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(sums[j], sums[i]), v.compare(int(i), int(j)))
+	})
+	grouped := NewVectors(v.classes)
+	for n, i := range order {
+		classes, counts, size := v.At(int(i))
+		if n > 0 && v.compare(int(order[n-1]), int(i)) == 0 {
+			grouped.size[len(grouped.size)-1] += size
+			continue
+		}
+		grouped.class, grouped.count = append(grouped.class, classes...), append(grouped.count, counts...)
+		grouped.start, grouped.size = append(grouped.start, len(grouped.class)), append(grouped.size, size)
+	}
+	return grouped
+}
+
+func (v *Vectors) compare(i, j int) int {
+	a, x, _ := v.At(i)
+	b, y, _ := v.At(j)
+	return cmp.Or(slices.Compare(a, b), slices.Compare(y, x))
+}
+
+// Sum adds counts in their order. Real counts have to be added in one order everywhere, or two workers take the same
+// feature for two.
+func Sum(counts []float64) (s float64) {
+	for _, n := range counts {
+		s += n
+	}
+	return s
+}
+
+// Versus returns the count of one class in a vector, and the sum of all others.
+func Versus(classes []int32, counts []float64, class int32) (count, rest float64) {
+	for j, c := range classes {
+		if c == class {
+			count = counts[j]
+		} else {
+			rest += counts[j]
+		}
+	}
+	return count, rest
+}
+
+// OneVersusRest returns what makes the groups of a class against the sum of all others. That costs as much as the class
+// has counts, and as there are different sums: features in which the class does not occur are known by their sum alone.
+func (v *Vectors) OneVersusRest() func(class int32) []Group {
+	byClass := v.byClass()
+	t := newGroupTable()
+	for i := range v.Len() {
+		_, counts, size := v.At(i)
+		t.add(Group{0, Sum(counts), size})
+	}
+	sums := t.groups() // of all features
+	return func(class int32) []Group {
+		t, absent := newGroupTable(), slices.Clone(sums)
+		for _, i := range byClass(class) {
+			classes, counts, size := v.At(int(i))
+			count, rest := Versus(classes, counts, class)
+			t.add(Group{count, rest, size})
+			absent[GroupOf(sums, 0, Sum(counts))].Size -= size
+		}
+		for _, g := range absent {
+			if g.Size > 0 {
+				t.add(g)
+			}
+		}
+		return t.groups()
+	}
+}
+
+// OneVersusOne returns what makes the groups of one class against another. All features count, those too that occur in
+// neither.
+func (v *Vectors) OneVersusOne() func(positive, negative int32) []Group {
+	byClass, m := v.byClass(), v.Features()
+	return func(positive, negative int32) []Group {
+		t := newGroupTable()
+		absent := m
+		for _, class := range []int32{positive, negative} {
+			for _, i := range byClass(class) {
+				classes, counts, size := v.At(int(i))
+				a, b := pair(classes, counts, positive, negative)
+				if class == negative && a > 0 { // seen before
+					continue
+				}
+				t.add(Group{a, b, size})
+				absent -= size
+			}
+		}
+		if absent > 0 {
+			t.add(Group{0, 0, absent})
+		}
+		return t.groups()
+	}
+}
+
+func pair(classes []int32, counts []float64, positive, negative int32) (a, b float64) {
+	for j, c := range classes {
+		switch c {
+		case positive:
+			a = counts[j]
+		case negative:
+			b = counts[j]
+		}
+	}
+	return a, b
+}
+
+// byClass returns the vectors in which a class occurs.
+func (v *Vectors) byClass() func(class int32) []int32 {
+	start := make([]int, v.classes+1)
+	for _, c := range v.class {
+		start[c+1]++
+	}
+	for c := range v.classes {
+		start[c+1] += start[c]
+	}
+	vectors, next := make([]int32, len(v.class)), slices.Clone(start)
+	for i := range v.Len() {
+		for _, c := range v.class[v.start[i]:v.start[i+1]] {
+			vectors[next[c]] = int32(i)
+			next[c]++
+		}
+	}
+	return func(class int32) []int32 { return vectors[start[class]:start[class+1]] }
+}
