@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -183,4 +184,81 @@ func TestGoldenErrors(t *testing.T) {
 			t.Errorf("%s was accepted", in.ID)
 		}
 	}
+}
+
+// Problems between two sides of several classes, from vectors of class counts.
+func TestGoldenMulticlass(t *testing.T) {
+	cases, tol, err := golden.LoadMulticlass(goldenDir)
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	for _, c := range cases {
+		v := vectorsOf(t, c.Counts)
+		rest, one := v.OneVersusRest(), v.OneVersusOne()
+		var documents float64
+		for _, n := range c.Documents {
+			documents += n
+		}
+		for _, sub := range c.Subproblems {
+			positive := sub.Classes[0]
+			p := Problem{Groups: rest(int32(positive)), K: c.K, Smoothing: c.Smoothing,
+				DocumentsPositive: c.Documents[positive], DocumentsNegative: documents - c.Documents[positive]}
+			if c.Strategy == "ovo" {
+				negative := sub.Classes[1]
+				p.Groups, p.DocumentsNegative = one(int32(positive), int32(negative)), c.Documents[negative]
+			}
+			r, err := Solve(p, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			what := fmt.Sprintf("%s %v", c.ID, sub.Classes)
+			checkResult(t, what, p, r)
+			near(t, what+" ψ", r.UpperBound, sub.PsiGain, tol.RelGain*sub.PsiGain+1e-12)
+			near(t, what+" φ", r.Gain, sub.PhiGain, tol.RelGain*sub.PhiGain+1e-12)
+			if r.Certificate != Optimal {
+				t.Errorf("%s: certificate %v", what, r.Certificate)
+			}
+			near(t, what+" intercept", r.Parameters.Intercept, sub.Intercept, 1e-12)
+			if sub.Supports != 1 {
+				continue
+			}
+			for i, want := range sub.Weights {
+				a, b := sides(c, sub, i)
+				got := 0.0
+				if r.Take[GroupOf(p.Groups, a, b)] > 0 {
+					got = r.Parameters.Weight(a, b)
+				}
+				near(t, fmt.Sprintf("%s weight %d", what, i), got, float64(want), 1e-9)
+			}
+		}
+	}
+}
+
+func vectorsOf(t *testing.T, counts [][]float64) *Vectors {
+	t.Helper()
+	v := NewVectors(len(counts))
+	for i := range counts[0] {
+		var classes []int32
+		var row []float64
+		for c := range counts {
+			classes, row = append(classes, int32(c)), append(row, counts[c][i])
+		}
+		if err := v.Add(classes, row, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v.Group()
+}
+
+// sides are the counts of feature i on the two sides.
+func sides(c golden.Multiclass, sub golden.Subproblem, i int) (positive, negative float64) {
+	if c.Strategy == "ovo" {
+		return c.Counts[sub.Classes[0]][i], c.Counts[sub.Classes[1]][i]
+	}
+	for class, row := range c.Counts {
+		if class != sub.Classes[0] {
+			negative += row[i]
+		}
+	}
+	return c.Counts[sub.Classes[0]][i], negative
 }

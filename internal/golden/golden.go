@@ -138,6 +138,38 @@ func LoadErrors(dir string) ([]Instance, error) {
 	return file.Cases, nil
 }
 
+// Multiclass is a case of multiclass.json: counts of several classes, and the answers of the problems between two sides.
+type Multiclass struct {
+	ID          string       `json:"id"`
+	Strategy    string       `json:"strategy"` // ovr or ovo
+	Smoothing   float64      `json:"smoothing"`
+	Counts      [][]float64  `json:"F"` // a row for each class
+	Documents   []float64    `json:"n"` // by class
+	K           int64        `json:"k"`
+	Subproblems []Subproblem `json:"subproblems"`
+}
+
+// Subproblem is one class against the rest, or against another.
+type Subproblem struct {
+	Classes   []int    `json:"classes"`
+	PsiGain   float64  `json:"psi_gain"`
+	PhiGain   float64  `json:"phi_gain"`
+	Supports  int      `json:"n_phi_supports"`
+	Support   []int    `json:"support"`
+	Weights   []Number `json:"weights"`
+	Intercept float64  `json:"intercept"`
+}
+
+// LoadMulticlass reads multiclass.json.
+func LoadMulticlass(dir string) ([]Multiclass, Tol, error) {
+	var file struct {
+		Cases []Multiclass
+		Tol   Tol
+	}
+	err := load(filepath.Join(dir, "multiclass.json"), &file)
+	return file.Cases, file.Tol, err
+}
+
 func load(name string, into any) error {
 	b, err := os.ReadFile(name)
 	if err != nil {
