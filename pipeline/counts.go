@@ -44,7 +44,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive); message != "" {
 		return c, &Error{exit, fmt.Errorf("%s: %s", name, message)}
 	}
-	if sel.Smoothing == 0 && c.Classes[0].Tokens+c.Classes[1].Tokens == 0 {
+	if slices.Contains(sel.Smoothing, 0) && !slices.ContainsFunc(c.Classes, func(c modelio.Class) bool { return c.Tokens > 0 }) {
 		return c, &Error{ExitData, fmt.Errorf("%s: all counts are zero", name)}
 	}
 	return c, nil

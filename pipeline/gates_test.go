@@ -122,7 +122,7 @@ func TestWarningsAndDrops(t *testing.T) {
 func TestClassWithoutTokens(t *testing.T) {
 	for _, smoothing := range []float64{0, 1} {
 		sel := choose(t, "", "2")
-		sel.Smoothing = smoothing
+		sel.Smoothing = []float64{smoothing}
 		dir := filepath.Join(t.TempDir(), "out")
 		empty := save(t, "empty.tsv", "")
 		d := documents(t, save(t, "in.tsv", "Hamilton\tupon the subject\nMadison\t. . .\n"), empty)
@@ -196,7 +196,7 @@ func TestSelectFromATable(t *testing.T) {
 	table := save(t, "counts.csv", "feature,Hamilton,Madison\nupon,374,7\nwhilst,1,12\nwhile,36,0\nthe,10289.5,4066\nnever,0,0\n")
 	dir := filepath.Join(t.TempDir(), "out")
 	sel := choose(t, "Hamilton", "3", "60%")
-	sel.Smoothing = 0
+	sel.Smoothing = []float64{0}
 	if err := runSelect(t, dir, table, nil, sel); err != nil {
 		t.Fatal(err)
 	}

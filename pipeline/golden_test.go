@@ -41,7 +41,7 @@ func checkGolden(t *testing.T, in golden.Instance) {
 		}
 	}
 	sel := choose(t, "plus", ks...)
-	sel.Smoothing = float64(in.Smoothing)
+	sel.Smoothing = []float64{float64(in.Smoothing)}
 	if in.Model == "bnb" {
 		sel.Model = solver.Bernoulli
 	}

@@ -40,8 +40,9 @@ type Tuning struct {
 type Selection struct {
 	K         []transforms.K
 	Model     solver.Model
-	Smoothing float64
-	Positive  string // empty: the last label in byte order
+	Strategy  transforms.Strategy
+	Smoothing []float64
+	Positive  string // empty: the last label in byte order, or every class if there are more than two
 }
 
 // Counts is where a selection finds counts that were made before.
@@ -86,7 +87,12 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 		}
 		options["k"] = strings.Join(ks, ",")
 		options["model"] = selection.Model.String()
-		options["smoothing"] = strconv.FormatFloat(selection.Smoothing, 'g', -1, 64)
+		options["strategy"] = string(selection.Strategy)
+		var smoothing []string
+		for _, a := range selection.Smoothing {
+			smoothing = append(smoothing, strconv.FormatFloat(a, 'g', -1, 64))
+		}
+		options["smoothing"] = strings.Join(smoothing, ",")
 		if selection.Positive != "" {
 			options["positive"] = selection.Positive
 		}

@@ -48,7 +48,7 @@ func documents(t testing.TB, patterns ...string) Documents {
 
 func choose(t testing.TB, positive string, ks ...string) Selection {
 	t.Helper()
-	s := Selection{Smoothing: 1, Positive: positive}
+	s := Selection{Smoothing: []float64{1}, Strategy: "ovr", Positive: positive}
 	for _, text := range ks {
 		k, err := transforms.ParseK(text)
 		if err != nil {

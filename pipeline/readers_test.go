@@ -59,7 +59,7 @@ func TestReaders(t *testing.T) {
 	// Counts without documents have nulls in the model, and without smoothing some weights are infinite.
 	table := save(t, "counts.csv", "feature,Hamilton,Madison\n\"quoted, \"\"word\"\"\",374,0\nété,1,12\nthe,10289.5,4066\n")
 	sel := choose(t, "Hamilton", "3")
-	sel.Smoothing = 0
+	sel.Smoothing = []float64{0}
 	dir = filepath.Join(t.TempDir(), "out")
 	if err := runSelect(t, dir, table, nil, sel); err != nil {
 		t.Fatal(err)

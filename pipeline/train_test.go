@@ -212,7 +212,7 @@ func TestIMDB(t *testing.T) {
 	d := documents(t, train)
 	d.StopWords = strings.Fields(readFile(t, stop))
 	sel := choose(t, "1", "8", "9", "10")
-	sel.Smoothing = 0
+	sel.Smoothing = []float64{0}
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := runTrain(t, dir, d, sel); err != nil {
 		t.Fatal(err)

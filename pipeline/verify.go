@@ -18,6 +18,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
 // Verify computes again, from the counts of a run, what its other files say: sums, scores, parameters, gains, bounds and
@@ -41,9 +42,22 @@ type verifier struct {
 	ctx    context.Context
 	dir    string
 	run    modelio.Published
-	groups []solver.Group        // the counts, read again
-	counts map[string][2]float64 // of the selected features
+	groups func(m modelio.ModelRow) []solver.Group // the counts, read again
+	counts map[string]labelled                     // of the selected features
 	checks []string
+}
+
+// labelled are the counts of a feature in the classes in which it has any.
+type labelled struct {
+	labels []string
+	counts []float64
+}
+
+// sides are the counts of a selected feature on the two sides of a model.
+func (v *verifier) sides(m modelio.ModelRow, feature string) [2]float64 {
+	l := v.counts[feature]
+	positive, negative := transforms.Sides(m, l.labels, func(i int) float64 { return l.counts[i] })
+	return [2]float64{positive, negative}
 }
 
 func (v *verifier) found(format string, args ...any) {
@@ -92,9 +106,9 @@ func (v *verifier) conservation() error {
 	if err != nil {
 		return err
 	}
-	v.counts = map[string][2]float64{}
+	v.counts = map[string]labelled{}
 	for _, f := range v.run.Features {
-		v.counts[f.Feature] = [2]float64{-1, -1}
+		v.counts[f.Feature] = labelled{}
 	}
 	sums, features, err := v.read(source, files)
 	if err != nil {
@@ -143,10 +157,13 @@ func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
 // read reads the counts once, for their sums, their groups, and those of the selected features.
 func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums map[string][2]float64, features int64, err error) {
 	sums = map[string][2]float64{}
-	sizes := map[[2]float64]int64{}
-	model, positive := solver.Multinomial, ""
+	labels := make([]string, len(v.run.Manifest.Classes))
+	for i, c := range v.run.Manifest.Classes {
+		labels[i] = c.Label
+	}
+	hist := histogram.New(labels)
+	model := solver.Multinomial
 	if len(v.run.Models) > 0 {
-		positive = v.run.Models[0].Positive
 		if model, err = solver.ParseModel(v.run.Models[0].Model); err != nil {
 			return nil, 0, err
 		}
@@ -161,19 +178,22 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums ma
 			}
 			lastID, lastName = f.ID, f.Name
 			features++
-			var counts [2]float64
+			var classes []int32
+			var counts []float64
 			for i, label := range f.Labels {
 				s := sums[label]
 				sums[label] = [2]float64{s[0] + f.Occurrences[i], s[1] + f.Documents[i]}
-				side := 1
-				if label == positive {
-					side = 0
+				if n := model.Count(f.Occurrences[i], f.Documents[i]); n > 0 {
+					classes, counts = append(classes, hist.Slot(label)), append(counts, n)
 				}
-				counts[side] += model.Count(f.Occurrences[i], f.Documents[i])
 			}
-			sizes[counts]++
+			hist.Add(classes, counts)
 			if _, ok := v.counts[f.Name]; ok {
-				v.counts[f.Name] = counts
+				l := labelled{counts: counts}
+				for _, c := range classes {
+					l.labels = append(l.labels, hist.Label(c))
+				}
+				v.counts[f.Name] = l
 			}
 			return nil
 		})
@@ -181,15 +201,20 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums ma
 			return nil, 0, err
 		}
 	}
-	for counts, n := range sizes {
-		v.groups = append(v.groups, solver.Group{Positive: counts[0], Negative: counts[1], Size: n})
-	}
-	slices.SortFunc(v.groups, solver.CompareGroups)
-	return sums, features, nil
+	return sums, features, v.group(hist)
+}
+
+func (v *verifier) group(hist *histogram.Histogram) (err error) {
+	vectors := solver.NewVectors(len(v.run.Manifest.Classes))
+	hist.Pack(math.MaxInt, func(b []byte) {
+		err = histogram.Unpack(b, func(_ []string, e histogram.Entry) error { return vectors.Add(e.Classes, e.Counts, e.Size) })
+	})
+	v.groups = transforms.Groups(vectors.Group(), v.run.Manifest.Classes)
+	return err
 }
 
 func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
-	p = solver.Problem{Groups: v.groups, K: m.K, Smoothing: m.Smoothing}
+	p = solver.Problem{Groups: v.groups(m), K: m.K, Smoothing: m.Smoothing}
 	if m.DocsPositive != nil && m.DocsNegative != nil {
 		p.DocumentsPositive, p.DocumentsNegative = float64(*m.DocsPositive), float64(*m.DocsNegative)
 	}
@@ -200,27 +225,17 @@ func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
 // models computes every model again from the counts of its features, and the bound at its α.
 func (v *verifier) models() error {
 	for _, m := range v.run.Models {
+		if err := transforms.CheckProblem(v.run.Manifest.Classes, m); err != nil {
+			return err
+		}
 		p, err := v.problem(m)
 		if err != nil {
 			return err
 		}
 		features := v.run.Of(m)
-		if int64(len(features)) != m.K {
-			return fmt.Errorf("k = %d: the model has %d features", m.K, len(features))
-		}
-		if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
-			return fmt.Errorf("k = %d: the model is of %d features, certificate %q; there are %d", m.K, m.M, m.Certificate, v.run.Manifest.Features)
-		}
-		if !slices.IsSortedFunc(features, transforms.CompareFeatures) {
-			return fmt.Errorf("k = %d: the features are not in the order of their rank", m.K)
-		}
-		take := make([]int64, len(v.groups))
-		for i, f := range features {
-			if f.Rank != int64(i)+1 || v.counts[f.Feature] != [2]float64{f.CountPositive, f.CountNegative} {
-				return fmt.Errorf("k = %d: feature %q has rank %d and counts %v and %v; found %d and %v", m.K, f.Feature, f.Rank, f.CountPositive, f.CountNegative, i+1, v.counts[f.Feature])
-			}
-			at, _ := slices.BinarySearchFunc(v.groups, solver.Group{Positive: f.CountPositive, Negative: f.CountNegative}, solver.CompareGroups)
-			take[at]++
+		take, err := v.support(m, features, p.Groups)
+		if err != nil {
+			return err
 		}
 		base, gain, params, err := solver.Evaluate(p, take)
 		if err != nil {
@@ -230,7 +245,7 @@ func (v *verifier) models() error {
 		if err != nil {
 			return err
 		}
-		if err := sameNumbers(fmt.Sprintf("k = %d", m.K), []number{
+		if err := sameNumbers(m.Key().String(), []number{
 			{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercept},
 			{"upper_bound_gain", m.UpperBoundGain, bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
 		}); err != nil {
@@ -238,7 +253,7 @@ func (v *verifier) models() error {
 		}
 		for _, f := range features {
 			thetaPositive, thetaNegative := params.Theta(f.CountPositive, f.CountNegative)
-			if err := sameNumbers(fmt.Sprintf("k = %d, feature %q", m.K, f.Feature), []number{
+			if err := sameNumbers(fmt.Sprintf("%s, feature %q", m.Key(), f.Feature), []number{
 				{"score", f.Score, params.Score(f.CountPositive, f.CountNegative)},
 				{"theta_positive", f.ThetaPositive, thetaPositive}, {"theta_negative", f.ThetaNegative, thetaNegative},
 				{"weight", f.Weight, params.Weight(f.CountPositive, f.CountNegative)},
@@ -246,10 +261,42 @@ func (v *verifier) models() error {
 				return err
 			}
 		}
-		v.found("k = %d: gain %s from the counts of its %s, bound %s at α = %.6f", m.K, humanize.FormatFloat("#,###.######", gain),
+		v.found("%s: gain %s from the counts of its %s, bound %s at α = %.6f", v.name(m), humanize.FormatFloat("#,###.######", gain),
 			plural(m.K, "feature"), humanize.FormatFloat("#,###.######", bound), m.Alpha)
 	}
 	return nil
+}
+
+// name is the model's, as short as the run allows.
+func (v *verifier) name(m modelio.ModelRow) string {
+	name := fmt.Sprintf("k = %d", m.K)
+	if first := v.run.Models[0]; slices.ContainsFunc(v.run.Models, func(o modelio.ModelRow) bool { return o.Problem != first.Problem || o.Smoothing != first.Smoothing }) {
+		name = m.Key().String()
+	}
+	return name
+}
+
+// support finds the features of a model among the groups, and holds that they are as they were counted.
+func (v *verifier) support(m modelio.ModelRow, features []modelio.FeatureRow, groups []solver.Group) (take []int64, err error) {
+	if int64(len(features)) != m.K {
+		return nil, fmt.Errorf("%s: the model has %d features", m.Key(), len(features))
+	}
+	if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
+		return nil, fmt.Errorf("%s: the model is of %d features, certificate %q; there are %d", m.Key(), m.M, m.Certificate, v.run.Manifest.Features)
+	}
+	if !slices.IsSortedFunc(features, transforms.CompareFeatures) {
+		return nil, fmt.Errorf("%s: the features are not in the order of their rank", m.Key())
+	}
+	take = make([]int64, len(groups))
+	for i, f := range features {
+		counts := v.sides(m, f.Feature)
+		at := solver.GroupOf(groups, counts[0], counts[1])
+		if f.Rank != int64(i)+1 || counts != [2]float64{f.CountPositive, f.CountNegative} || at < 0 {
+			return nil, fmt.Errorf("%s: feature %q has rank %d and counts %v and %v; found %d and %v", m.Key(), f.Feature, f.Rank, f.CountPositive, f.CountNegative, i+1, counts)
+		}
+		take[at]++
+	}
+	return take, nil
 }
 
 func plural(n int64, noun string) string {
@@ -261,34 +308,45 @@ func plural(n int64, noun string) string {
 
 // path computes the bound of every row of the path at its α.
 func (v *verifier) path() error {
-	if len(v.run.Models) == 0 {
-		return nil
+	models := map[modelio.Key]modelio.ModelRow{}
+	for _, m := range v.run.Models {
+		models[m.Key()] = m
+		models[modelio.Key{Problem: m.Problem, Smoothing: m.Smoothing}] = m // any k tells the problem
 	}
-	p, err := v.problem(v.run.Models[0])
-	if err != nil {
-		return err
-	}
+	var p solver.Problem
+	var last modelio.Key
 	for _, row := range v.run.Path {
+		if of := (modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}); of != last {
+			m, ok := models[of]
+			if !ok {
+				return fmt.Errorf("path, %s: the run has no model of it", row.Key())
+			}
+			var err error
+			if p, err = v.problem(m); err != nil {
+				return err
+			}
+			last = of
+		}
 		p.K = row.K
 		bound, err := solver.Bound(p, row.Odds)
 		if err != nil {
 			return err
 		}
-		if err := sameNumbers(fmt.Sprintf("path, k = %d", row.K), []number{
+		if err := sameNumbers(fmt.Sprintf("path, %s", row.Key()), []number{
 			{"upper_bound_gain", row.UpperBoundGain, bound}, {"gap", row.Gap, row.UpperBoundGain - row.Gain},
 		}); err != nil {
 			return err
 		}
 		if !(row.Gap >= 0) || !isCertificate(row.Certificate) {
-			return fmt.Errorf("path, k = %d: the gap is %v and the certificate %q", row.K, row.Gap, row.Certificate)
+			return fmt.Errorf("path, %s: the gap is %v and the certificate %q", row.Key(), row.Gap, row.Certificate)
 		}
-		for _, m := range v.run.Models {
-			if m.K == row.K && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
-				return fmt.Errorf("path, k = %d: it says other than the model", row.K)
-			}
+		if m, ok := models[row.Key()]; ok && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
+			return fmt.Errorf("path, %s: it says other than the model", row.Key())
 		}
 	}
-	v.found("the bounds of %d ks on the path", len(v.run.Path))
+	if len(v.run.Models) > 0 {
+		v.found("the bounds of %d ks on the path", len(v.run.Path))
+	}
 	return nil
 }
 

@@ -36,7 +36,7 @@ type AuditParams struct {
 	Empty       []corpusio.File // the inputs that are
 	MaxRejected Budget
 
-	// Selection asks for what a selection of features needs, too: two classes, Positive among them.
+	// Selection asks for what a selection of features needs, too: several classes, Positive among them.
 	Selection bool
 	Positive  string
 }
@@ -236,8 +236,6 @@ func JudgeClasses(classes []modelio.Class, positive string) (exit int, message s
 		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, listLabels(labels))
 	case len(labels) == 1:
 		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", listLabels(labels))
-	case len(labels) > 2:
-		return ExitUsage, fmt.Sprintf("%d classes: a selection is between two; more than two come later. Found: %s", len(labels), listLabels(labels))
 	}
 	return 0, ""
 }

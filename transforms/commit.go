@@ -1,18 +1,12 @@
 package transforms
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
@@ -29,7 +23,7 @@ type CommitParams struct {
 }
 
 // Commit writes the features, the models and the path, and publishes the run; or, after a verdict, takes away what was
-// written and says why. It takes PCollections<[]byte> of one Audited, of Solved, and of lists of FeatureRows.
+// written and says why. It takes PCollections<[]byte> of one Audited, of Solved, and of Selected.
 func Commit(s beam.Scope, audited, solved, selected beam.PCollection, p CommitParams) {
 	s = s.Scope("transforms.Commit")
 	beam.ParDo0(s, &commitFn{p}, beam.CoGroupByKey(s,
@@ -84,10 +78,7 @@ func (f *commitFn) ProcessElement(ctx context.Context, _ int, audits, solved, se
 	if tables.verdict != nil {
 		return modelio.Refuse(ctx, f.Params.Output, f.Params.Run, *tables.verdict)
 	}
-	err = each(selected, func(rows []modelio.FeatureRow) error {
-		tables.features = append(tables.features, rows...)
-		return nil
-	})
+	err = each(selected, func(s Selected) error { tables.add(s); return nil })
 	if err != nil {
 		return err
 	}
@@ -102,115 +93,4 @@ func (f *commitFn) ProcessElement(ctx context.Context, _ int, audits, solved, se
 	}
 	m.Files = append(m.Files, sums...)
 	return modelio.Publish(ctx, f.Params.Output, m)
-}
-
-// tables is what Commit writes.
-type tables struct {
-	verdict   *modelio.Verdict
-	solutions []Solution
-	features  []modelio.FeatureRow
-	path      []modelio.PathRow
-	warnings  []string
-}
-
-func (t *tables) collect(s Solved) {
-	switch {
-	case s.Verdict != nil:
-		t.verdict = s.Verdict
-	case s.Solution != nil:
-		t.solutions = append(t.solutions, *s.Solution)
-	default:
-		t.path = append(t.path, s.Path...)
-		t.warnings = append(t.warnings, s.Warnings...)
-	}
-}
-
-// rank sorts the tables, keeps of groups of which a model has some features only the first by name, numbers the
-// features, and checks that every model got the features it was solved for.
-func (t *tables) rank() error {
-	slices.SortFunc(t.solutions, func(a, b Solution) int {
-		return cmp.Or(cmp.Compare(a.Model.Problem, b.Model.Problem), cmp.Compare(a.Model.K, b.Model.K))
-	})
-	slices.SortFunc(t.path, func(a, b modelio.PathRow) int {
-		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.K, b.K))
-	})
-	slices.SortFunc(t.features, CompareFeatures)
-	ranked := t.features[:0]
-	rest := t.features
-	for _, s := range t.solutions {
-		n := 0
-		for n < len(rest) && rest[n].Problem == s.Model.Problem && rest[n].K == s.Model.K {
-			n++
-		}
-		first := len(ranked)
-		ranked = rankOne(ranked, rest[:n], s)
-		if err := checkSupport(ranked[first:], s); err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	if len(rest) > 0 {
-		return fmt.Errorf("%d features were selected for no model", len(rest))
-	}
-	t.features = ranked
-	return nil
-}
-
-// CompareFeatures orders features by problem, k and rank.
-func CompareFeatures(a, b modelio.FeatureRow) int {
-	return cmp.Or(
-		cmp.Compare(a.Problem, b.Problem),
-		cmp.Compare(a.K, b.K),
-		-cmp.Compare(a.Score, b.Score),
-		-cmp.Compare(a.CountPositive+a.CountNegative, b.CountPositive+b.CountNegative),
-		bytes.Compare([]byte(a.Feature), []byte(b.Feature)),
-	)
-}
-
-// rankOne appends the features of one model, which come sorted, to ranked.
-func rankOne(ranked, rows []modelio.FeatureRow, s Solution) []modelio.FeatureRow {
-	taken := map[[2]float64]int64{}
-	rank := int64(0)
-	for _, row := range rows {
-		counts := [2]float64{row.CountPositive, row.CountNegative}
-		if n, all := s.Selector.Selects(counts[0], counts[1]); !all {
-			// Equal counts have equal scores, so that within a group the rows are sorted by name.
-			if taken[counts]++; taken[counts] > n {
-				continue
-			}
-		}
-		rank++
-		row.Rank = rank
-		ranked = append(ranked, row)
-	}
-	return ranked
-}
-
-func checkSupport(rows []modelio.FeatureRow, s Solution) error {
-	gain := 0.0
-	for _, row := range rows {
-		gain += row.Score
-	}
-	if int64(len(rows)) != s.Model.K || !(math.Abs(gain-s.Model.Gain) <= 1e-9*s.Model.Gain+1e-12) {
-		return fmt.Errorf("the model of %s for k = %d was solved with a gain of %v, but %d features were found that gain %v",
-			s.Model.Problem, s.Model.K, s.Model.Gain, len(rows), gain)
-	}
-	return nil
-}
-
-func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, error) {
-	features, err := modelio.WriteTable(ctx, dir, modelio.FeaturesFile, t.features)
-	if err != nil {
-		return nil, err
-	}
-	models := make([]modelio.ModelRow, len(t.solutions))
-	for i, s := range t.solutions {
-		models[i] = s.Model
-	}
-	model, err := modelio.WriteTable(ctx, dir, modelio.ModelFile, models)
-	if err != nil {
-		return nil, err
-	}
-	path, err := modelio.WriteTable(ctx, dir, modelio.PathFile, t.path)
-	return []countio.FileSum{features, model, path}, err
 }

@@ -88,6 +88,8 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 	part := Part{Classes: map[string]ClassTotal{}}
 	sums := make([]ClassTotal, len(labels))
 	hist := histogram.New(labels)
+	var classes []int32
+	var counts []float64
 	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
 		if at := feature.Shard(feat.Key, f.Params.Shards); at != shard {
 			return fmt.Errorf("a block holds %q, which belongs to shard %d", feat.Name, at)
@@ -96,19 +98,18 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 			f.merged.Inc(ctx, shownFeatures)
 		}
 		name := string(feat.Name)
-		var counts [2]float64
+		classes, counts = classes[:0], counts[:0]
 		for _, c := range feat.Counts {
 			sums[c.Class].Tokens += float64(c.Occurrences)
 			sums[c.Class].Postings += float64(c.Documents)
-			if c.Class < 2 {
-				counts[c.Class] = f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents))
-			}
+			classes = append(classes, int32(c.Class))
+			counts = append(counts, f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents)))
 			row := countio.Row{Feature: name, FeatureID: feature.ID(feat.Key), Class: labels[c.Class], Count: c.Occurrences, Documents: c.Documents}
 			if err := w.Write(row); err != nil {
 				return err
 			}
 		}
-		hist.Add(counts)
+		hist.Add(classes, counts)
 		return nil
 	})
 	if err != nil {

@@ -72,19 +72,22 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 	}
 	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
 	hist := histogram.New(nil)
+	var classes []int32
+	var counts []float64
 	err = f.Params.Source.Each(ctx, sum.Name, func(feat *countio.Feature) error {
 		part.Features++
-		var counts [2]float64
+		classes, counts = classes[:0], counts[:0]
 		for i, label := range feat.Labels {
 			c := part.Classes[label]
 			c.Tokens += feat.Occurrences[i]
 			c.Postings += feat.Documents[i]
 			part.Classes[label] = c
-			if slot := hist.Slot(label); slot < len(counts) {
-				counts[slot] = f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i])
+			slot := hist.Slot(label)
+			if n := f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i]); n > 0 {
+				classes, counts = append(classes, slot), append(counts, n)
 			}
 		}
-		hist.Add(counts)
+		hist.Add(classes, counts)
 		return nil
 	})
 	if err != nil {

@@ -147,6 +147,19 @@ type Solution struct {
 	Selector   solver.Selector
 }
 
+// Selected are features of one model, as a part has found them.
+type Selected struct {
+	Model    modelio.Key
+	Features []Feature
+}
+
+// Feature is a selected feature with its counts on the two sides.
+type Feature struct {
+	Name               string
+	ID                 int64
+	Positive, Negative float64
+}
+
 func encode(record any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(record); err != nil {

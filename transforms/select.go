@@ -24,8 +24,8 @@ type SelectParams struct {
 }
 
 // SelectFeatures reads the parts again and picks the features of every model. It takes a PCollection<[]byte> of Parts,
-// and as side input one of Solved, and returns a PCollection<[]byte> of lists of FeatureRows without ranks. Of features
-// that are alike, and of which a model has some only, each part gives as many as the model has: the first by name.
+// and as side input one of Solved, and returns a PCollection<[]byte> of Selected. Of features that are alike, and of
+// which a model has some only, each part gives as many as the model has: the first by name.
 func SelectFeatures(s beam.Scope, parts, solved beam.PCollection, p SelectParams) beam.PCollection {
 	s = s.Scope("transforms.SelectFeatures")
 	return beam.ParDo(s, &selectFn{p}, parts, beam.SideInput{Input: solved})
@@ -40,28 +40,20 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 	if err != nil {
 		return err
 	}
-	var picks []*pick
+	picks := newPicks(f.Params.Model)
 	err = each(solved, func(s Solved) error {
 		if s.Solution != nil {
-			picks = append(picks, newPick(*s.Solution, emit))
+			picks.add(newPick(*s.Solution, emit))
 		}
 		return nil
 	})
-	if err != nil || len(picks) == 0 {
+	if err != nil || len(picks.all) == 0 {
 		return err
 	}
-	err = f.Params.Source.Each(ctx, part.Name, func(feat *countio.Feature) error {
-		for _, p := range picks {
-			if err := p.visit(feat, f.Params.Model); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := f.Params.Source.Each(ctx, part.Name, picks.visit); err != nil {
 		return err
 	}
-	for _, p := range picks {
+	for _, p := range picks.all {
 		if err := p.finish(); err != nil {
 			return err
 		}
@@ -69,104 +61,155 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 	return nil
 }
 
-// pick selects the features of one model from one part.
-type pick struct {
-	solution Solution
-	emit     func([]byte)
-	rows     []modelio.FeatureRow
-	bytes    int
-	partial  map[[2]float64]*lastNames // groups of which the model has some features only
+// picks are the models that features are picked for. A feature is shown to the models of its classes. To a model of
+// other classes it is one that they do not have, of which only the sum of its counts can tell: what such a model does is
+// found once for each sum.
+type picks struct {
+	model   solver.Model
+	all     []*pick
+	byClass map[string][]*pick
+	rest    bool                // a model has all other classes on its negative side
+	absent  map[float64][]*pick // by the sum, those that take features which their classes do not have
+	seen    int64
 }
 
-func newPick(s Solution, emit func([]byte)) *pick {
-	return &pick{solution: s, emit: emit, partial: map[[2]float64]*lastNames{}}
+func newPicks(model solver.Model) *picks {
+	return &picks{model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}}
 }
 
-func (p *pick) visit(feat *countio.Feature, model solver.Model) error {
-	var counts [2]float64
+func (s *picks) add(p *pick) {
+	s.all = append(s.all, p)
+	m := p.solution.Model
+	s.byClass[m.Positive] = append(s.byClass[m.Positive], p)
+	if m.Strategy == modelio.OneVersusRest {
+		s.rest = true
+	} else {
+		s.byClass[m.Negative] = append(s.byClass[m.Negative], p)
+	}
+}
+
+func (s *picks) visit(feat *countio.Feature) error {
+	s.seen++
+	count := func(i int) float64 { return s.model.Count(feat.Occurrences[i], feat.Documents[i]) }
+	var sum float64
 	for i, label := range feat.Labels {
-		if label == p.solution.Model.Positive {
-			counts[0] = model.Count(feat.Occurrences[i], feat.Documents[i])
-		} else {
-			counts[1] = model.Count(feat.Occurrences[i], feat.Documents[i])
+		sum += count(i)
+		for _, p := range s.byClass[label] {
+			if err := s.show(p, feat, count); err != nil {
+				return err
+			}
 		}
 	}
-	n, all := p.solution.Selector.Selects(counts[0], counts[1])
-	switch {
-	case all:
-		return p.add(p.row(feat, counts))
-	case n > 0:
-		group := p.partial[counts]
-		if group == nil {
-			group = &lastNames{limit: n}
-			p.partial[counts] = group
+	if !s.rest { // the sum does not matter
+		sum = 0
+	}
+	takers, ok := s.absent[sum]
+	if !ok {
+		for _, p := range s.all {
+			if n, all := p.solution.Selector.Selects(absent(p.solution.Model, sum)); all || n > 0 {
+				takers = append(takers, p)
+			}
 		}
-		group.offer(p.row(feat, counts))
+		s.absent[sum] = takers
+	}
+	for _, p := range takers {
+		if err := s.show(p, feat, count); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (p *pick) row(feat *countio.Feature, counts [2]float64) modelio.FeatureRow {
-	params := p.solution.Parameters
-	thetaPositive, thetaNegative := params.Theta(counts[0], counts[1])
-	return modelio.FeatureRow{
-		Problem: p.solution.Model.Problem, K: p.solution.Model.K, Feature: feat.Name, FeatureID: feat.ID,
-		CountPositive: counts[0], CountNegative: counts[1],
-		Score:         params.Score(counts[0], counts[1]),
-		ThetaPositive: thetaPositive, ThetaNegative: thetaNegative,
-		Weight: params.Weight(counts[0], counts[1]),
+// show gives a feature to a model, once.
+func (s *picks) show(p *pick, feat *countio.Feature, count func(i int) float64) error {
+	if p.seen == s.seen {
+		return nil
 	}
+	p.seen = s.seen
+	positive, negative := Sides(p.solution.Model, feat.Labels, count)
+	return p.visit(Feature{feat.Name, feat.ID, positive, negative})
 }
 
-// add emits the rows when they would make too large an element.
-func (p *pick) add(row modelio.FeatureRow) error {
-	const overhead = 128 // of a row beside its strings, at most
-	p.rows = append(p.rows, row)
-	if p.bytes += len(row.Feature) + len(row.Problem) + overhead; p.bytes < MaxElement/2 {
+// pick selects the features of one model from one part.
+type pick struct {
+	solution Solution
+	emit     func([]byte)
+	features []Feature
+	bytes    int
+	partial  map[[2]float64]*firstNames // groups of which the model has some features only
+	seen     int64                      // the feature that was shown last
+}
+
+func newPick(s Solution, emit func([]byte)) *pick {
+	return &pick{solution: s, emit: emit, partial: map[[2]float64]*firstNames{}}
+}
+
+func (p *pick) visit(feat Feature) error {
+	n, all := p.solution.Selector.Selects(feat.Positive, feat.Negative)
+	switch {
+	case all:
+		return p.add(feat)
+	case n > 0:
+		counts := [2]float64{feat.Positive, feat.Negative}
+		group := p.partial[counts]
+		if group == nil {
+			group = &firstNames{limit: n}
+			p.partial[counts] = group
+		}
+		group.offer(feat)
+	}
+	return nil
+}
+
+// add emits the features when they would make too large an element.
+func (p *pick) add(feat Feature) error {
+	const overhead = 48 // of a feature beside its name, at most
+	p.features = append(p.features, feat)
+	if p.bytes += len(feat.Name) + overhead; p.bytes < MaxElement/2 {
 		return nil
 	}
 	return p.flush()
 }
 
 func (p *pick) flush() error {
-	err := emitRecord(p.emit, p.rows)
-	p.rows, p.bytes = nil, 0
+	err := emitRecord(p.emit, Selected{p.solution.Model.Key(), p.features})
+	p.features, p.bytes = nil, 0
 	return err
 }
 
 func (p *pick) finish() error {
 	for _, group := range p.partial {
-		for _, row := range group.rows {
-			if err := p.add(row); err != nil {
+		for _, feat := range group.features {
+			if err := p.add(feat); err != nil {
 				return err
 			}
 		}
 	}
-	if len(p.rows) == 0 {
+	if len(p.features) == 0 {
 		return nil
 	}
 	return p.flush()
 }
 
-// lastNames keeps the rows with the first names of all that are offered; the last of them is on top of a heap.
-type lastNames struct {
-	limit int64
-	rows  []modelio.FeatureRow
+// firstNames keeps the features with the first names of all that are offered; the last of them is on top of a heap.
+type firstNames struct {
+	limit    int64
+	features []Feature
 }
 
-func (l *lastNames) offer(row modelio.FeatureRow) {
-	heap.Push(l, row)
-	if int64(len(l.rows)) > l.limit {
+func (l *firstNames) offer(feat Feature) {
+	heap.Push(l, feat)
+	if int64(len(l.features)) > l.limit {
 		heap.Pop(l)
 	}
 }
 
-func (l *lastNames) Len() int           { return len(l.rows) }
-func (l *lastNames) Less(i, j int) bool { return cmp.Less(l.rows[j].Feature, l.rows[i].Feature) }
-func (l *lastNames) Swap(i, j int)      { l.rows[i], l.rows[j] = l.rows[j], l.rows[i] }
-func (l *lastNames) Push(x any)         { l.rows = append(l.rows, x.(modelio.FeatureRow)) }
-func (l *lastNames) Pop() any {
-	row := l.rows[len(l.rows)-1]
-	l.rows = l.rows[:len(l.rows)-1]
-	return row
+func (l *firstNames) Len() int           { return len(l.features) }
+func (l *firstNames) Less(i, j int) bool { return cmp.Less(l.features[j].Name, l.features[i].Name) }
+func (l *firstNames) Swap(i, j int)      { l.features[i], l.features[j] = l.features[j], l.features[i] }
+func (l *firstNames) Push(x any)         { l.features = append(l.features, x.(Feature)) }
+func (l *firstNames) Pop() any {
+	feat := l.features[len(l.features)-1]
+	l.features = l.features[:len(l.features)-1]
+	return feat
 }

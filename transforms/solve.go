@@ -3,12 +3,13 @@ package transforms
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
@@ -19,50 +20,18 @@ func init() {
 	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&solveFn{})
 }
 
-// K is how many features are asked for: a number, or a share of all.
-type K struct {
-	Text    string // as it was given
-	Number  int64
-	Percent float64 // if Number is 0
-}
-
-// ParseK reads a number such as 9, or a percentage such as 5%.
-func ParseK(text string) (K, error) {
-	k := K{Text: text}
-	var err error
-	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		k.Percent, err = strconv.ParseFloat(percent, 64)
-		if err != nil || !(k.Percent > 0 && k.Percent <= 100) {
-			return k, fmt.Errorf("%q is no percentage above 0%% and up to 100%%", text)
-		}
-		return k, nil
-	}
-	k.Number, err = strconv.ParseInt(text, 10, 64)
-	if err != nil || k.Number < 1 {
-		return k, fmt.Errorf("%q is neither a number from 1 nor a percentage such as 5%%", text)
-	}
-	return k, nil
-}
-
-// of is k for m features: a percentage is rounded to the nearest number, and is 1 at least.
-func (k K) of(m int64) int64 {
-	if k.Number > 0 {
-		return min(k.Number, m)
-	}
-	return min(max(int64(math.Round(k.Percent/100*float64(m))), 1), m)
-}
-
 // SolveParams parameterise Solve.
 type SolveParams struct {
 	Model     solver.Model
-	Smoothing float64
-	Positive  string // empty: the last label in byte order
+	Strategy  Strategy
+	Smoothing []float64
+	Positive  string // empty: the last label in byte order, or all classes if there are more than two
 	K         []K
 }
 
-// Solve solves the problem for every k that is asked for, and for those of the path. It takes a PCollection<[]byte> of
+// Solve solves every problem for every k that is asked for, and for those of the path. It takes a PCollection<[]byte> of
 // one Audited and one of the pieces of the histogram, and returns a PCollection<[]byte> of Solved. It needs the memory
-// of the histogram: the pairs of counts that differ.
+// of the histogram: the counts that differ.
 func Solve(s beam.Scope, audited, pieces beam.PCollection, p SolveParams) beam.PCollection {
 	s = s.Scope("transforms.Solve")
 	return beam.ParDo(s, &solveFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, audited), beam.AddFixedKey(s, pieces)))
@@ -80,105 +49,151 @@ func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit 
 	if a.Verdict != nil {
 		return emitRecord(emit, Solved{Verdict: a.Verdict})
 	}
-	positive, negative := sides(a.Classes, f.Params.Positive)
-	groups, err := collectGroups(pieces, positive.Label)
+	vectors, err := collectVectors(pieces, a.Classes)
 	if err != nil {
 		return err
 	}
-	problem := solver.Problem{Groups: groups, Model: f.Params.Model, Smoothing: f.Params.Smoothing}
-	if positive.Documents != nil && negative.Documents != nil {
-		problem.DocumentsPositive, problem.DocumentsNegative = float64(*positive.Documents), float64(*negative.Documents)
-	}
-	if m := size(groups); m != a.Features {
+	if m := vectors.Features(); m != a.Features {
 		return fmt.Errorf("the histogram has %d features, but %d were counted", m, a.Features)
 	}
-	return f.solve(problem, a.Features, positive, negative, emit)
-}
-
-// sides returns the two classes, the positive one first. Audit has seen to it that there are two.
-func sides(classes []modelio.Class, positive string) (p, n modelio.Class) {
-	if classes[0].Label == positive {
-		return classes[0], classes[1]
+	list := problems(a.Classes, f.Params.Strategy, f.Params.Positive)
+	groups := Groups(vectors, a.Classes)
+	solved := make([][]Solved, len(list))
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, model := range list {
+		workers.Go(func() (err error) {
+			model.M = a.Features
+			if solved[i], err = f.solve(model, groups(model)); err != nil {
+				err = fmt.Errorf("%s: %w", model.Problem, err)
+			}
+			return err
+		})
 	}
-	return classes[1], classes[0]
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	requested, warnings := f.requested(a.Features)
+	if f.Params.Model == solver.Multinomial && requested[1] != "" {
+		warnings = append(warnings, "k = 1 gains nothing, whichever feature it is: the classes share all their probability outside it")
+	}
+	if err := emitRecord(emit, Solved{Warnings: warnings}); err != nil {
+		return err
+	}
+	for _, records := range solved {
+		for _, record := range records {
+			if err := emitRecord(emit, record); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-// collectGroups adds up the pieces of the histogram, in the order of solver.CompareGroups.
-func collectGroups(next func(*[]byte) bool, positive string) ([]solver.Group, error) {
-	var groups []solver.Group
+// collectVectors adds up the pieces of the histogram, whose classes become those of the list.
+func collectVectors(next func(*[]byte) bool, classes []modelio.Class) (*solver.Vectors, error) {
+	place := map[string]int32{}
+	for i, c := range classes {
+		place[c.Label] = int32(i)
+	}
+	vectors := solver.NewVectors(len(classes))
 	var b []byte
 	for next(&b) {
-		err := histogram.Unpack(b, func(labels []string, counts [2]float64, size int64) {
-			if labels[0] != positive {
-				counts[0], counts[1] = counts[1], counts[0]
+		err := histogram.Unpack(b, func(labels []string, e histogram.Entry) error {
+			for i, c := range e.Classes {
+				at, ok := place[labels[c]]
+				if !ok {
+					return fmt.Errorf("the histogram has counts of %s, which no document had", labels[c])
+				}
+				e.Classes[i] = at
 			}
-			groups = append(groups, solver.Group{Positive: counts[0], Negative: counts[1], Size: size})
+			sortByClass(e.Classes, e.Counts)
+			return vectors.Add(e.Classes, e.Counts, e.Size)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(groups, solver.CompareGroups)
-	merged := groups[:0]
-	for _, g := range groups {
-		if n := len(merged); n > 0 && merged[n-1].Positive == g.Positive && merged[n-1].Negative == g.Negative {
-			merged[n-1].Size += g.Size
-			continue
+	return vectors.Group(), nil
+}
+
+// sortByClass sorts few classes, which mostly are in order.
+func sortByClass(classes []int32, counts []float64) {
+	for i := range classes {
+		for j := i; j > 0 && classes[j] < classes[j-1]; j-- {
+			classes[j], classes[j-1] = classes[j-1], classes[j]
+			counts[j], counts[j-1] = counts[j-1], counts[j]
 		}
-		merged = append(merged, g)
 	}
-	return merged, nil
 }
 
-func size(groups []solver.Group) (m int64) {
-	for _, g := range groups {
-		m += g.Size
+// solve solves one problem, for every smoothing and k. The model has what is known of it before.
+func (f *solveFn) solve(model modelio.ModelRow, groups []solver.Group) (records []Solved, err error) {
+	p := solver.Problem{Groups: groups, Model: f.Params.Model}
+	if model.DocsPositive != nil && model.DocsNegative != nil {
+		p.DocumentsPositive, p.DocumentsNegative = float64(*model.DocsPositive), float64(*model.DocsNegative)
 	}
-	return m
-}
-
-func (f *solveFn) solve(problem solver.Problem, m int64, positive, negative modelio.Class, emit func([]byte)) error {
-	requested, warnings := f.requested(m)
-	name := positive.Label + " vs " + negative.Label
-	var path []modelio.PathRow
-	for _, k := range pathOf(m, requested) {
-		problem.K = k
-		r, err := solver.Solve(problem, solver.Settings{})
+	model.Model = f.Params.Model.String()
+	for _, smoothing := range f.Params.Smoothing {
+		p.Smoothing, model.Smoothing = smoothing, smoothing
+		more, err := f.path(p, model)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		path = append(path, modelio.PathRow{
-			Problem: name, K: k, UpperBoundGain: r.UpperBound, Gain: r.Gain, Gap: r.Gap,
-			Certificate: r.Certificate.String(), Alpha: r.Alpha, Odds: r.Odds,
-		})
-		text, ok := requested[k]
+		records = append(records, more...)
+	}
+	return records, nil
+}
+
+// path solves a problem for every k.
+func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solved, err error) {
+	requested, _ := f.requested(model.M)
+	ks := pathOf(model.M, requested)
+	path, err := f.rows(p, model, ks)
+	if err != nil {
+		return nil, err
+	}
+	i := 0
+	for r, err := range solver.Path(p, ks, solver.Settings{}) {
+		if err != nil {
+			return nil, err
+		}
+		row := &path[i]
+		i++
+		row.UpperBoundGain, row.Gain, row.Gap, row.Certificate, row.Alpha, row.Odds = r.UpperBound, r.Gain, r.Gap, r.Certificate.String(), r.Alpha, r.Odds
+		text, ok := requested[r.K]
 		if !ok {
 			continue
 		}
-		if k == 1 && f.Params.Model == solver.Multinomial {
-			warnings = append(warnings, "k = 1 gains nothing, whichever feature it is: the two classes share all their probability outside it")
-		}
 		if math.IsNaN(r.Parameters.Intercept) {
-			warnings = append(warnings, fmt.Sprintf("k = %d: the weights are infinite, and contradict each other where two such words are missing: "+
-				"the intercept is NaN; a --smoothing above 0 avoids that", k))
+			records = append(records, Solved{Warnings: []string{fmt.Sprintf("%s, k = %d: the weights are infinite, and contradict each other where two such words are missing: "+
+				"the intercept is NaN; a --smoothing above 0 avoids that", model.Problem, r.K)}})
 		}
-		err = emitRecord(emit, Solved{Solution: &Solution{
-			Model: modelio.ModelRow{
-				Problem: name, Positive: positive.Label, Negative: negative.Label, Model: f.Params.Model.String(),
-				KRequested: text, K: k, M: m,
-				DocsPositive: positive.Documents, DocsNegative: negative.Documents,
-				Smoothing: f.Params.Smoothing, Intercept: r.Parameters.Intercept, Base: r.Base,
-				UpperBoundGain: r.UpperBound, Gain: r.Gain, Gap: r.Gap, Certificate: r.Certificate.String(),
-				Alpha: r.Alpha, Odds: r.Odds, Evaluations: int64(r.Evaluations),
-			},
-			Parameters: r.Parameters,
-			Selector:   r.Selector(problem),
-		}})
-		if err != nil {
-			return err
-		}
+		model.KRequested, model.K = text, r.K
+		model.Intercept, model.Base = r.Parameters.Intercept, r.Base
+		model.UpperBoundGain, model.Gain, model.Gap, model.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
+		model.Alpha, model.Odds, model.Evaluations = r.Alpha, r.Odds, int64(r.Evaluations)
+		records = append(records, Solved{Solution: &Solution{Model: model, Parameters: r.Parameters, Selector: r.Selector(p)}})
 	}
-	return emitRecord(emit, Solved{Path: path, Warnings: warnings})
+	return append(records, Solved{Path: path}), nil
+}
+
+// rows begins the path with what the bound gains from one k to another.
+func (f *solveFn) rows(p solver.Problem, model modelio.ModelRow, ks []int64) ([]modelio.PathRow, error) {
+	var all []int64
+	for _, k := range ks {
+		all = append(all, k, k-1, k-4)
+	}
+	bounds, err := solver.Bounds(p, all, solver.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]modelio.PathRow, len(ks))
+	for i, k := range ks {
+		b := bounds[3*i : 3*i+3]
+		rows[i] = modelio.PathRow{Problem: model.Problem, Smoothing: model.Smoothing, K: k, MarginalGain: max(0, b[0]-b[1]), Elbow: max(0, b[0]-b[2])}
+	}
+	return rows, nil
 }
 
 // requested returns the ks to make models for, each with the words that asked for it.

@@ -150,12 +150,20 @@ func parseInt(name, value string, least, most int) (int, error) {
 	return n, nil
 }
 
-func parseSmoothing(value string) (float64, error) {
-	a, err := strconv.ParseFloat(value, 64)
-	if err != nil || !solver.InRange(a) {
-		return 0, pipeline.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
+// parseSmoothing reads numbers, and returns them in order.
+func parseSmoothing(values []string) (smoothing []float64, err error) {
+	for _, value := range values {
+		a, err := strconv.ParseFloat(value, 64)
+		if err != nil || !solver.InRange(a) {
+			return nil, pipeline.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
+		}
+		smoothing = append(smoothing, a)
 	}
-	return a, nil
+	if len(smoothing) == 0 {
+		return []float64{1}, nil
+	}
+	slices.Sort(smoothing)
+	return slices.Compact(smoothing), nil
 }
 
 // parseClassDocuments reads label=n pairs. A label with a comma needs a flag of its own.

@@ -90,14 +90,7 @@ func verifyAll(ctx context.Context, w io.Writer, dirs []string) error {
 // printAll prints what the summary of a run has, the path, and what it was made from.
 func printAll(w io.Writer, p modelio.Published) {
 	printRun(w, p)
-	if len(p.Path) > 0 {
-		fmt.Fprintf(w, "\nWhat other numbers of %ss would gain:\n\n", noun(p.Manifest))
-		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
-		for _, row := range p.Path {
-			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), decimals(row.Gap), row.Certificate})
-		}
-		printTable(w, table, "rrrrl")
-	}
+	printPaths(w, p)
 	m := p.Manifest
 	fmt.Fprintf(w, "\n%s by sparsenb %s, %s to %s, run %s\n", m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"), m.ID)
 	var options []string
@@ -121,13 +114,46 @@ func printAll(w io.Writer, p modelio.Published) {
 	}
 }
 
+// printPaths prints what other k would gain, problem by problem.
+func printPaths(w io.Writer, p modelio.Published) {
+	of := func(row modelio.PathRow) modelio.Key {
+		return modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}
+	}
+	shown := 0
+	for rest := p.Path; len(rest) > 0; shown++ {
+		n := 1
+		for n < len(rest) && of(rest[n]) == of(rest[0]) {
+			n++
+		}
+		if shown == maxModelsShown {
+			fmt.Fprintf(w, "\n… and what other problems would gain, in %s\n", modelio.PathFile)
+			break
+		}
+		title := ""
+		if n < len(p.Path) {
+			title = fmt.Sprintf("%s, smoothing %v: ", printable(rest[0].Problem), rest[0].Smoothing)
+		}
+		fmt.Fprintf(w, "\n%sWhat other numbers of %ss would gain:\n\n", title, noun(p.Manifest))
+		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
+		for _, row := range rest[:n] {
+			if isRounding(row.Gap, row.UpperBoundGain) {
+				row.Gap = 0
+			}
+			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), decimals(row.Gap), row.Certificate})
+		}
+		printTable(w, table, "rrrrl")
+		rest = rest[n:]
+	}
+}
+
 // printDifference compares the models of two runs that have the same problem and k.
 func printDifference(w io.Writer, a, b modelio.Published) {
 	fmt.Fprintf(w, "%s: %s\n%s: %s\n", a.Dir, corpus(a.Manifest), b.Dir, corpus(b.Manifest))
 	compared := 0
 	for _, ma := range a.Models {
 		for _, mb := range b.Models {
-			if ma.Problem == mb.Problem && ma.K == mb.K {
+			same := ma.Smoothing == mb.Smoothing || !hasSeveralSmoothings(a) && !hasSeveralSmoothings(b)
+			if ma.Problem == mb.Problem && ma.K == mb.K && same {
 				fmt.Fprintln(w)
 				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), noun(b.Manifest))
 				compared++
@@ -137,6 +163,10 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 	if compared == 0 {
 		fmt.Fprintf(w, "\nNo model of one has the problem and the k of a model of the other: %s; %s.\n", problems(a), problems(b))
 	}
+}
+
+func hasSeveralSmoothings(p modelio.Published) bool {
+	return slices.ContainsFunc(p.Models, func(m modelio.ModelRow) bool { return m.Smoothing != p.Models[0].Smoothing })
 }
 
 // problems lists the models of a run.

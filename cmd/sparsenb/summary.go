@@ -33,9 +33,17 @@ func summarise(ctx context.Context, w io.Writer, dir string) error {
 
 func printRun(w io.Writer, p modelio.Published) {
 	fmt.Fprintln(w, corpus(p.Manifest))
-	for _, m := range p.Models {
+	rows := maxRowsShown
+	if len(p.Models) > fewModels {
+		rows = fewRowsShown
+	}
+	for i, m := range p.Models {
 		fmt.Fprintln(w)
-		printModel(w, m, p.Of(m), noun(p.Manifest))
+		if i == maxModelsShown {
+			fmt.Fprintf(w, "… and %s more, in %s and %s\n", plural(int64(len(p.Models)-i), "model"), modelio.ModelFile, modelio.FeaturesFile)
+			break
+		}
+		printModel(w, m, p.Of(m), noun(p.Manifest), rows, hasSeveralSmoothings(p))
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
 }
@@ -79,6 +87,10 @@ func counted(tokens float64, m modelio.Manifest) string {
 const (
 	maxClassesShown = 10
 	maxRowsShown    = 20
+	// Of more than a few models, fewer rows of each are shown.
+	fewModels      = 3
+	fewRowsShown   = 5
+	maxModelsShown = 20
 )
 
 func contents(m modelio.Manifest) string {
@@ -98,21 +110,28 @@ func contents(m modelio.Manifest) string {
 }
 
 // printModel prints the features of a model as a table, and the certificate in words.
-func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string) {
-	verb := "tell"
+func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, smoothing bool) {
+	verb, with := "tell", ""
 	if m.K == 1 {
 		verb = "tells"
 	}
-	fmt.Fprintf(w, "%s of %s %s %s from %s:\n\n", humanize.Comma(m.K), plural(m.M, noun), verb, printable(m.Positive), printable(m.Negative))
+	if smoothing {
+		with = fmt.Sprintf(", with a smoothing of %v", m.Smoothing)
+	}
+	negative := m.Negative
+	if m.Strategy == modelio.OneVersusRest {
+		negative = "the rest"
+	}
+	fmt.Fprintf(w, "%s of %s %s %s from %s%s:\n\n", humanize.Comma(m.K), plural(m.M, noun), verb, printable(m.Positive), printable(negative), with)
 	in := "in "
 	if m.Model == "bernoulli" {
 		in = "documents of "
 	}
-	table := [][]string{{"rank", noun, "weight", "says", in + m.Positive, in + m.Negative, "gain"}}
-	for _, f := range features[:min(len(features), maxRowsShown)] {
+	table := [][]string{{"rank", noun, "weight", "says", in + m.Positive, in + negative, "gain"}}
+	for _, f := range features[:min(len(features), rows)] {
 		says := m.Positive
 		if f.Weight < 0 {
-			says = m.Negative
+			says = negative
 		} else if f.Weight == 0 {
 			says = "–"
 		}
@@ -122,7 +141,7 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 		})
 	}
 	printTable(w, table, "rlrlrrr")
-	if more := len(features) - maxRowsShown; more > 0 {
+	if more := len(features) - rows; more > 0 {
 		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(int64(more)), modelio.FeaturesFile)
 	}
 	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, noun))
@@ -138,13 +157,16 @@ func certificateInWords(m modelio.ModelRow, noun string) string {
 	switch {
 	case m.K == m.M:
 		return fmt.Sprintf("gain %s: all %ss are in", gain, noun)
-	case m.Certificate == "optimal" && m.Gap == 0:
+	case m.Certificate == "optimal" && isRounding(m.Gap, m.UpperBoundGain):
 		return fmt.Sprintf("gain %s, proven the best of %s (the relaxation bound is attained)", gain, support)
 	case m.Certificate == "optimal":
 		return fmt.Sprintf("gain %s, proven the best of %s (relaxation bound %s)", gain, support, bound)
 	}
 	return fmt.Sprintf("gain %s; no %s gain more than %s, so %.2g %% at most is missing", gain, plural(m.K, noun), bound, 100*m.Gap/m.UpperBoundGain)
 }
+
+// isRounding reports whether a gap is no more than what the sums of the bound are rounded by.
+func isRounding(gap, bound float64) bool { return gap <= 1e-12*bound }
 
 // decimals shows a gain with two digits after the point, and more where it is small.
 func decimals(x float64) string {

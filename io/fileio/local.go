@@ -206,7 +206,7 @@ func (w *localWriter) Abort() {
 	_ = errors.Join(w.file.Close(), os.Remove(w.file.Name()))
 }
 
-// CreateExclusive links the finished file to its name, which fails if the name is taken.
+// CreateExclusive renames the finished file, which fails if the name is taken.
 func (local) CreateExclusive(_ context.Context, name string, content []byte) error {
 	w, err := create(name)
 	if err != nil {
@@ -219,7 +219,7 @@ func (local) CreateExclusive(_ context.Context, name string, content []byte) err
 	if err := w.settle(); err != nil {
 		return named(name, err)
 	}
-	if err := os.Link(w.file.Name(), name); err != nil {
+	if err := renameExclusive(w.file.Name(), name); err != nil {
 		return named(name, err)
 	}
 	return named(name, syncDir(filepath.Dir(name)))

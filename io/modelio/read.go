@@ -48,7 +48,7 @@ func readRows[T any](ctx context.Context, dir, name string) (rows []T, err error
 // Of returns the features of a model, in the order of their ranks.
 func (p Published) Of(m ModelRow) (rows []FeatureRow) {
 	for _, f := range p.Features {
-		if f.Problem == m.Problem && f.K == m.K {
+		if f.Key() == m.Key() {
 			rows = append(rows, f)
 		}
 	}

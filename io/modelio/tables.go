@@ -2,6 +2,11 @@
 // over k, the manifest, and the marks by which a reader knows that all of it is there.
 package modelio
 
+import (
+	"cmp"
+	"fmt"
+)
+
 // The files of a run, under its output folder.
 const (
 	FeaturesFile = "features.parquet"
@@ -16,7 +21,24 @@ const (
 	VerdictFile = "verdict.json"
 )
 
-// FeatureRow is a selected feature: a row of features.parquet. Rows are sorted by problem, k and rank.
+// Key says which model a row belongs to.
+type Key struct {
+	Problem   string
+	Smoothing float64
+	K         int64
+}
+
+// Compare orders models by problem, smoothing and k.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Problem, o.Problem), cmp.Compare(k.Smoothing, o.Smoothing), cmp.Compare(k.K, o.K))
+}
+
+// String names the model in a message.
+func (k Key) String() string {
+	return fmt.Sprintf("%s, smoothing %v, k = %d", k.Problem, k.Smoothing, k.K)
+}
+
+// FeatureRow is a selected feature: a row of features.parquet. Rows are sorted by problem, smoothing, k and rank.
 type FeatureRow struct {
 	Problem       string  `parquet:"problem,dict"`
 	K             int64   `parquet:"k,dict"`
@@ -29,13 +51,24 @@ type FeatureRow struct {
 	ThetaPositive float64 `parquet:"theta_positive"`
 	ThetaNegative float64 `parquet:"theta_negative"`
 	Weight        float64 `parquet:"weight"` // added to the log-odds of the positive class
+	Smoothing     float64 `parquet:"smoothing,dict"`
 }
 
-// ModelRow is a problem solved for one k: a row of model.parquet, sorted by problem and k.
+// Key is that of the model.
+func (r FeatureRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
+
+// Strategies: what a problem is between.
+const (
+	Binary        = "binary" // the two classes there are
+	OneVersusRest = "ovr"    // a class and all others
+	OneVersusOne  = "ovo"    // two of several classes
+)
+
+// ModelRow is a problem solved for one k: a row of model.parquet, sorted by problem, smoothing and k.
 type ModelRow struct {
 	Problem        string  `parquet:"problem"`
 	Positive       string  `parquet:"positive"`
-	Negative       string  `parquet:"negative"`
+	Negative       string  `parquet:"negative"` // empty if it is all others
 	Model          string  `parquet:"model"`
 	KRequested     string  `parquet:"k_requested"` // as it was asked for, such as 1%
 	K              int64   `parquet:"k"`
@@ -52,9 +85,13 @@ type ModelRow struct {
 	Alpha          float64 `parquet:"alpha"` // where the bound was evaluated
 	Odds           float64 `parquet:"odds"`  // α/(1-α), precise where α is near 1
 	Evaluations    int64   `parquet:"evaluations"`
+	Strategy       string  `parquet:"strategy"`
 }
 
-// PathRow is what could be gained with some k: a row of path.parquet, sorted by problem and k.
+// Key is that of the model.
+func (r ModelRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
+
+// PathRow is what could be gained with some k: a row of path.parquet, sorted by problem, smoothing and k.
 type PathRow struct {
 	Problem        string  `parquet:"problem"`
 	K              int64   `parquet:"k"`
@@ -66,4 +103,8 @@ type PathRow struct {
 	Odds           float64 `parquet:"odds"`
 	MarginalGain   float64 `parquet:"marginal_gain"` // of the bound: ψ(k) - ψ(k-1)
 	Elbow          float64 `parquet:"elbow"`         // the paper's Δ(k) = ψ(k) - ψ(k-4)
+	Smoothing      float64 `parquet:"smoothing"`
 }
+
+// Key is that of the model for the same k, if there is one.
+func (r PathRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }

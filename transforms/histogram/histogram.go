@@ -1,4 +1,4 @@
-// Package histogram is what the solver needs instead of the features: how many of them have each pair of counts. Text
+// Package histogram is what the solver needs instead of the features: how many of them have the same counts. Text
 // repeats its counts, so that it is far smaller. It crosses a shuffle in pieces.
 package histogram
 
@@ -9,29 +9,41 @@ import (
 	"slices"
 )
 
-// Histogram counts features by their counts in two classes. Of counts for more classes it keeps nothing but the labels.
+// Histogram counts features by their counts in the classes.
 type Histogram struct {
 	labels []string
-	sizes  map[[2]float64]int64
+	sizes  map[string]int64 // by the packed counts
+	key    []byte
 }
 
 // New returns an empty histogram for classes with these labels; Slot may add more.
-func New(labels []string) *Histogram { return &Histogram{labels, map[[2]float64]int64{}} }
+func New(labels []string) *Histogram { return &Histogram{labels: labels, sizes: map[string]int64{}} }
 
 // Slot returns the place of a label among the labels, where it is put if it is new.
-func (h *Histogram) Slot(label string) int {
+func (h *Histogram) Slot(label string) int32 {
 	i := slices.Index(h.labels, label)
 	if i < 0 {
 		i = len(h.labels)
 		h.labels = append(h.labels, label)
 	}
-	return i
+	return int32(i)
 }
 
-// Add counts a feature, by its counts in the first two classes.
-func (h *Histogram) Add(counts [2]float64) { h.sizes[counts]++ }
+// Label returns the label at a place.
+func (h *Histogram) Label(slot int32) string { return h.labels[slot] }
 
-// Pack emits the histogram in pieces of at most limit bytes.
+// Add counts a feature, by its counts above zero and the places of their labels. Equal features give the classes in
+// one order.
+func (h *Histogram) Add(classes []int32, counts []float64) {
+	h.key = binary.AppendUvarint(h.key[:0], uint64(len(classes)))
+	for i, class := range classes {
+		h.key = binary.AppendUvarint(h.key, uint64(class))
+		h.key = appendNumber(h.key, counts[i])
+	}
+	h.sizes[string(h.key)]++
+}
+
+// Pack emits the histogram in pieces of at most limit bytes, unless a single entry takes more.
 func (h *Histogram) Pack(limit int, emit func([]byte)) {
 	var head []byte
 	head = binary.AppendUvarint(head, uint64(len(h.labels)))
@@ -40,14 +52,13 @@ func (h *Histogram) Pack(limit int, emit func([]byte)) {
 		head = append(head, label...)
 	}
 	b := slices.Clone(head)
-	for counts, size := range h.sizes {
-		b = appendNumber(b, counts[0])
-		b = appendNumber(b, counts[1])
-		b = binary.AppendUvarint(b, uint64(size))
-		if len(b) > limit-64 {
+	for key, size := range h.sizes {
+		if len(b) > len(head) && len(b)+len(key)+binary.MaxVarintLen64 > limit {
 			emit(b)
 			b = slices.Clone(head)
 		}
+		b = append(b, key...)
+		b = binary.AppendUvarint(b, uint64(size))
 	}
 	if len(b) > len(head) {
 		emit(b)
@@ -64,45 +75,77 @@ func appendNumber(b []byte, x float64) []byte {
 
 var errCut = errors.New("a histogram of counts is cut short")
 
-// Unpack calls visit with every pair of counts of a piece, which are those of the labels in their order.
-func Unpack(b []byte, visit func(labels []string, counts [2]float64, size int64)) error {
-	uvarint := func() (x uint64, ok bool) {
-		x, n := binary.Uvarint(b)
-		b = b[max(n, 0):]
-		return x, n > 0
+// Entry is what a piece says of size features: their counts, and the places of the labels of these. It is valid during a
+// visit only.
+type Entry struct {
+	Classes []int32
+	Counts  []float64
+	Size    int64
+}
+
+// Unpack calls visit with the entries of a piece.
+func Unpack(b []byte, visit func(labels []string, e Entry) error) error {
+	r := reader{rest: b}
+	labels := make([]string, 0, min(r.uvarint(), uint64(len(b))))
+	for range cap(labels) {
+		labels = append(labels, string(r.bytes(r.uvarint())))
 	}
-	number := func() (float64, bool) {
-		x, ok := uvarint()
-		if x&1 == 0 {
-			return float64(x >> 1), ok
+	var e Entry
+	for r.ok() && len(r.rest) > 0 {
+		e.Classes, e.Counts = e.Classes[:0], e.Counts[:0]
+		for range min(r.uvarint(), uint64(len(r.rest))) {
+			class := r.uvarint()
+			if class >= uint64(len(labels)) {
+				return errCut
+			}
+			e.Classes, e.Counts = append(e.Classes, int32(class)), append(e.Counts, r.number())
 		}
-		if len(b) < 8 {
-			return 0, false
+		e.Size = int64(r.uvarint())
+		if !r.ok() {
+			break
 		}
-		f := math.Float64frombits(binary.LittleEndian.Uint64(b))
-		b = b[8:]
-		return f, ok
-	}
-	n, ok := uvarint()
-	var labels []string
-	for range n {
-		size, more := uvarint()
-		if !more || size > uint64(len(b)) {
-			return errCut
-		}
-		labels = append(labels, string(b[:size]))
-		b = b[size:]
-	}
-	for ok && len(b) > 0 {
-		x, ok1 := number()
-		y, ok2 := number()
-		size, ok3 := uvarint()
-		if ok = ok1 && ok2 && ok3; ok {
-			visit(labels, [2]float64{x, y}, int64(size))
+		if err := visit(labels, e); err != nil {
+			return err
 		}
 	}
-	if !ok {
+	if !r.ok() {
 		return errCut
 	}
 	return nil
+}
+
+// reader takes numbers from bytes, until there are too few.
+type reader struct {
+	rest []byte
+	cut  bool
+}
+
+func (r *reader) ok() bool { return !r.cut }
+
+func (r *reader) uvarint() uint64 {
+	x, n := binary.Uvarint(r.rest)
+	r.cut = r.cut || n <= 0
+	r.rest = r.rest[max(n, 0):]
+	return x
+}
+
+func (r *reader) bytes(n uint64) []byte {
+	if n > uint64(len(r.rest)) {
+		r.cut = true
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) number() float64 {
+	x := r.uvarint()
+	if x&1 == 0 {
+		return float64(x >> 1)
+	}
+	if b := r.bytes(8); b != nil {
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+	return 0
 }

@@ -1,6 +1,8 @@
 package histogram
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -11,63 +13,93 @@ import (
 func TestPiecesArePackedAndUnpacked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	numbers := []float64{0, 1, 2, 3, 127, 128, 1e6, 1 << 53, 1<<53 + 2, 1e300, 0.5, 1e-300, math.Pi}
-	p := New([]string{"Hamilton", ""})
+	labels := []string{"Hamilton", "", "Madison"}
+	h := New(labels)
+	want := map[string]int64{}
 	for range 5000 {
-		p.Add([2]float64{numbers[rng.IntN(len(numbers))] + float64(rng.IntN(50)), numbers[rng.IntN(len(numbers))]})
+		var classes []int32
+		var counts []float64
+		for c := range labels {
+			if rng.IntN(2) == 0 {
+				classes = append(classes, int32(c))
+				counts = append(counts, numbers[rng.IntN(len(numbers))]+float64(rng.IntN(50)))
+			}
+		}
+		h.Add(classes, counts)
+		want[fmt.Sprint(classes, counts)]++
 	}
-	got := map[[2]float64]int64{}
+	got := map[string]int64{}
 	pieces := 0
-	p.Pack(2000, func(b []byte) {
+	h.Pack(2000, func(b []byte) {
 		pieces++
 		if len(b) > 2000 {
 			t.Errorf("a piece of %d bytes", len(b))
 		}
-		err := Unpack(b, func(labels []string, counts [2]float64, size int64) {
-			if !slices.Equal(labels, p.labels) {
-				t.Errorf("labels %q", labels)
+		err := Unpack(b, func(l []string, e Entry) error {
+			if !slices.Equal(l, labels) {
+				t.Errorf("labels %q", l)
 			}
-			got[counts] += size
+			got[fmt.Sprint(e.Classes, e.Counts)] += e.Size
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := 1; i < len(b); i++ {
 			// Cut anywhere, it is an error or a shorter list, and never a panic.
-			_ = Unpack(b[:i], func([]string, [2]float64, int64) {})
+			_ = Unpack(b[:i], func([]string, Entry) error { return nil })
 		}
 	})
-	if !maps.Equal(got, p.sizes) || pieces < 2 {
-		t.Errorf("%d pairs in %d pieces, want %d", len(got), pieces, len(p.sizes))
+	if !maps.Equal(got, want) || pieces < 2 {
+		t.Errorf("%d entries in %d pieces, want %d", len(got), pieces, len(want))
 	}
-	New([]string{"a"}).Pack(100, func([]byte) { t.Error("a piece without pairs") })
+	New([]string{"a"}).Pack(100, func([]byte) { t.Error("a piece without entries") })
+}
+
+func TestUnpackPassesErrorsOn(t *testing.T) {
+	h := New([]string{"a"})
+	h.Add([]int32{0}, []float64{1})
+	wrong := errors.New("wrong")
+	h.Pack(100, func(b []byte) {
+		if err := Unpack(b, func([]string, Entry) error { return wrong }); !errors.Is(err, wrong) {
+			t.Errorf("the error is %v", err)
+		}
+	})
 }
 
 func FuzzUnpack(f *testing.F) {
-	p := New([]string{"a", "b"})
-	p.Add([2]float64{3, 0.5})
-	p.Pack(1000, func(b []byte) { f.Add(b) })
+	h := New([]string{"a", "b"})
+	h.Add([]int32{0, 1}, []float64{3, 0.5})
+	h.Add(nil, nil)
+	h.Pack(1000, func(b []byte) { f.Add(b) })
 	f.Fuzz(func(t *testing.T, b []byte) {
-		q := &Histogram{sizes: map[[2]float64]int64{}}
-		err := Unpack(b, func(labels []string, counts [2]float64, size int64) {
-			q.labels = labels
-			q.sizes[counts] = size & math.MaxInt64
+		again := New(nil)
+		var entries []string
+		err := Unpack(b, func(labels []string, e Entry) error {
+			again.labels = slices.Clone(labels)
+			again.Add(e.Classes, e.Counts)
+			entries = append(entries, fmt.Sprint(e.Classes, e.Counts))
+			return nil
 		})
-		for counts := range q.sizes {
-			if counts != counts { // no count is NaN, which would not be equal to itself
-				return
-			}
-		}
-		if err != nil || len(q.sizes) == 0 {
+		if err != nil {
 			return
 		}
-		again := map[[2]float64]int64{}
-		q.Pack(1<<20, func(b []byte) {
-			if err := Unpack(b, func(_ []string, counts [2]float64, size int64) { again[counts] = size }); err != nil {
+		var got []string
+		again.Pack(math.MaxInt, func(b []byte) {
+			err := Unpack(b, func(_ []string, e Entry) error {
+				for range e.Size {
+					got = append(got, fmt.Sprint(e.Classes, e.Counts))
+				}
+				return nil
+			})
+			if err != nil {
 				t.Error(err)
 			}
 		})
-		if !maps.Equal(again, q.sizes) {
-			t.Errorf("%v became %v", q.sizes, again)
+		slices.Sort(entries)
+		slices.Sort(got)
+		if !slices.Equal(got, entries) {
+			t.Errorf("%v became %v", entries, got)
 		}
 	})
 }

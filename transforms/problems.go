@@ -1,0 +1,136 @@
+package transforms
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Strategy is how a selection of more than two classes is made of problems that have two sides. Of two classes there is
+// one problem, whatever the strategy.
+type Strategy string
+
+// ParseStrategy reads the name of a strategy.
+func ParseStrategy(name string) (Strategy, error) {
+	switch name {
+	case modelio.OneVersusRest, modelio.OneVersusOne:
+		return Strategy(name), nil
+	}
+	return "", fmt.Errorf("unknown strategy %q: it is ovr (each class against all others) or ovo (each pair of classes)", name)
+}
+
+// problems lists what a selection solves: models of which the sides are known. Classes are sorted by label. positive is
+// the label that was asked for, or empty.
+func problems(classes []modelio.Class, strategy Strategy, positive string) (list []modelio.ModelRow) {
+	if len(classes) == 2 {
+		negative, other := classes[0], classes[1]
+		if negative.Label == positive {
+			negative, other = other, negative
+		}
+		return []modelio.ModelRow{versus(modelio.Binary, other, negative)}
+	}
+	for i, class := range classes {
+		if strategy == modelio.OneVersusRest && (positive == "" || positive == class.Label) {
+			list = append(list, versusRest(classes, class))
+		}
+		for j, other := range classes {
+			// A pair stands once, the first by label against the second, unless one of them was asked for.
+			if strategy == modelio.OneVersusOne && (positive == "" && i < j || positive == class.Label && i != j) {
+				list = append(list, versus(modelio.OneVersusOne, class, other))
+			}
+		}
+	}
+	return list
+}
+
+func versus(strategy string, positive, negative modelio.Class) modelio.ModelRow {
+	return modelio.ModelRow{
+		Problem: quoted(positive.Label) + " vs " + quoted(negative.Label), Strategy: strategy,
+		Positive: positive.Label, Negative: negative.Label, DocsPositive: positive.Documents, DocsNegative: negative.Documents,
+	}
+}
+
+func versusRest(classes []modelio.Class, positive modelio.Class) modelio.ModelRow {
+	m := modelio.ModelRow{
+		Problem: quoted(positive.Label) + " vs rest", Strategy: modelio.OneVersusRest,
+		Positive: positive.Label, DocsPositive: positive.Documents,
+	}
+	var rest int64
+	for _, c := range classes {
+		if c.Documents == nil {
+			return m
+		}
+		if c.Label != positive.Label {
+			rest += *c.Documents
+		}
+	}
+	m.DocsNegative = &rest
+	return m
+}
+
+// quoted keeps labels apart that would make two problems of one name.
+func quoted(label string) string {
+	if strings.Contains(label, " vs ") || strings.HasPrefix(label, `"`) || label == "rest" {
+		return strconv.Quote(label)
+	}
+	return label
+}
+
+// CheckProblem holds a model that was read against the classes: that its problem is one of theirs.
+func CheckProblem(classes []modelio.Class, m modelio.ModelRow) error {
+	for _, strategy := range []Strategy{modelio.OneVersusRest, modelio.OneVersusOne} {
+		for _, want := range problems(classes, strategy, m.Positive) {
+			if want.Strategy != m.Strategy || want.Positive != m.Positive || want.Negative != m.Negative {
+				continue
+			}
+			if want.Problem != m.Problem || !equal(want.DocsPositive, m.DocsPositive) || !equal(want.DocsNegative, m.DocsNegative) {
+				return fmt.Errorf("%s: the model is not of the problem %q and its documents", m.Key(), want.Problem)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: the classes have no problem of %q against %q by the strategy %q", m.Key(), m.Positive, m.Negative, m.Strategy)
+}
+
+func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// Groups returns what makes the groups of a model's problem from the counts in all classes.
+func Groups(v *solver.Vectors, classes []modelio.Class) func(m modelio.ModelRow) []solver.Group {
+	rest, one := v.OneVersusRest(), v.OneVersusOne()
+	place := func(label string) int32 {
+		return int32(slices.IndexFunc(classes, func(c modelio.Class) bool { return c.Label == label }))
+	}
+	return func(m modelio.ModelRow) []solver.Group {
+		if m.Strategy == modelio.OneVersusRest {
+			return rest(place(m.Positive))
+		}
+		return one(place(m.Positive), place(m.Negative))
+	}
+}
+
+// Sides adds up the counts of a feature on the two sides of a model's problem. Labels come in their order, as real
+// counts are to be added in one order everywhere.
+func Sides(m modelio.ModelRow, labels []string, count func(i int) float64) (positive, negative float64) {
+	for i, label := range labels {
+		switch {
+		case label == m.Positive:
+			positive += count(i)
+		case m.Strategy == modelio.OneVersusRest || label == m.Negative:
+			negative += count(i)
+		}
+	}
+	return positive, negative
+}
+
+// absent are the counts on the two sides of a feature that none of the classes named has, and that has this sum in all
+// others.
+func absent(m modelio.ModelRow, sum float64) (positive, negative float64) {
+	if m.Strategy == modelio.OneVersusRest {
+		return 0, sum
+	}
+	return 0, 0
+}
