@@ -324,7 +324,8 @@ func TestPipelineAgreesWithTheSolver(t *testing.T) {
 		p := read(t, dir)
 		for _, m := range p.Models {
 			want, err := solver.Solve(solver.Problem{Groups: groups, K: m.K, Smoothing: 1}, solver.Settings{})
-			if err != nil || m.Gain != want.Gain || m.UpperBoundGain != want.UpperBound || m.M != int64(len(counts)) {
+			// A search starts where that for the k before has ended, which moves the last digit of the bound.
+			if err != nil || m.Gain != want.Gain || math.Abs(m.UpperBoundGain-want.UpperBound) > 1e-13*want.UpperBound || m.M != int64(len(counts)) {
 				t.Errorf("k = %d: gain %v, bound %v; the solver alone: %v, %v, %v", m.K, m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
 			}
 			for _, f := range p.Of(m) {
