@@ -1,0 +1,115 @@
+package paper
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/convex/lp"
+)
+
+// A BidualBracket is a feasible x of (D) and what it proves: Gain ≤ ψ(k) - C ≤ Upper.
+type BidualBracket struct {
+	X           []float64
+	Gain, Upper float64
+}
+
+// BidualByCuts solves (D) without its dual, as a linear program over x. Every α gives a cut, min_α Σ x_i h_i(α) ≤ Σ x_i h_i(α),
+// and the next α is the share of the x that is best for the cuts so far. It ends when Upper exceeds Gain by a relative
+// tolerance, or after as many cuts as limit says.
+//
+// A penalty of 1 turns the objective into the printed one with its - xᵀg (E4); the correct one has penalty 0.
+func BidualByCuts(c Counts, k int, penalty, tolerance float64, limit int) (BidualBracket, error) {
+	positive, negative := c.totals()
+	alpha := positive / (positive + negative)
+	best := BidualBracket{X: make([]float64, c.Features())}
+	var cuts [][]float64
+	for range limit {
+		cuts = append(cuts, penalised(c, Scores(c, alpha), penalty))
+		x, upper, err := bestForCuts(cuts, k)
+		if err != nil {
+			return best, err
+		}
+		best.Upper = upper
+		if gain := BidualGain(c, x) - penalty*massOf(c, x); gain > best.Gain {
+			best.X, best.Gain = x, gain
+		}
+		if best.Upper-best.Gain <= tolerance*best.Upper {
+			return best, nil
+		}
+		alpha = shareOf(c, x, alpha)
+	}
+	return best, fmt.Errorf("after %d cuts the bidual lies between %v and %v", limit, best.Gain, best.Upper)
+}
+
+func penalised(c Counts, scores []float64, penalty float64) []float64 {
+	for i := range scores {
+		scores[i] -= penalty * (c.Positive[i] + c.Negative[i])
+	}
+	return scores
+}
+
+func massOf(c Counts, x []float64) float64 { return dot(x, c.Positive) + dot(x, c.Negative) }
+
+// shareOf is α_x, or halfway there from the last α if x has mass in one class only: a cut at 0 or 1 is infinite.
+func shareOf(c Counts, x []float64, last float64) float64 {
+	mass := massOf(c, x)
+	if mass == 0 {
+		return last
+	}
+	alpha := dot(x, c.Positive) / mass
+	if alpha == 0 || alpha == 1 {
+		return (alpha + last) / 2
+	}
+	return alpha
+}
+
+// bestForCuts maximises t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the solver's standard form the
+// variables are x, t and a slack for each inequality.
+func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
+	m, unit := len(cuts[0]), largest(cuts)
+	if unit <= 0 {
+		return make([]float64, m), 0, nil // no x gains anything
+	}
+	rows, columns := m+1+len(cuts), 2*m+2+len(cuts)
+	a, b, cost := mat.NewDense(rows, columns, nil), make([]float64, rows), make([]float64, columns)
+	for i := range rows {
+		a.Set(i, m+1+i, 1)
+	}
+	for i := range m {
+		a.Set(i, i, 1)
+		b[i] = 1
+		a.Set(m, i, 1)
+	}
+	b[m] = float64(k)
+	for j, h := range cuts {
+		for i := range h {
+			a.Set(m+1+j, i, -h[i]/unit)
+		}
+		a.Set(m+1+j, m, 1)
+	}
+	cost[m] = -1
+	optimum, solution, err := lp.Simplex(cost, a, b, 0, slacks(m, rows))
+	if err != nil {
+		return nil, 0, fmt.Errorf("cuts of the bidual: %w", err)
+	}
+	return solution[:m], -optimum * unit, nil
+}
+
+// slacks is the basis of x = 0, t = 0.
+func slacks(m, rows int) []int {
+	basis := make([]int, rows)
+	for i := range basis {
+		basis[i] = m + 1 + i
+	}
+	return basis
+}
+
+func largest(cuts [][]float64) float64 {
+	var most float64
+	for _, h := range cuts {
+		for _, v := range h {
+			most = max(most, v)
+		}
+	}
+	return most
+}
