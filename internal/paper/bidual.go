@@ -35,10 +35,10 @@ func BidualGain(c Counts, x []float64) float64 {
 func Bidual(c Counts, k int) []float64 {
 	d := Bisect(c, k)
 	x, high := c.indicator(d.Low), c.indicator(d.High)
-	above := -slopeAt(c, d.Low, d.Alpha)
-	below := slopeAt(c, d.High, d.Alpha)
-	if !(above > 0 && below > 0) {
-		return x // one of them has the share α* itself
+	above := max(0, -slopeAt(c, d.Low, d.Alpha))
+	below := max(0, slopeAt(c, d.High, d.Alpha))
+	if above+below == 0 {
+		return x // both have the share α* itself
 	}
 	for i := range x {
 		x[i] = (x[i]*below + high[i]*above) / (above + below)

@@ -2,6 +2,8 @@ package paper
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
@@ -15,15 +17,15 @@ type BidualBracket struct {
 
 // BidualByCuts solves (D) without its dual, as a linear program over x. Every α gives a cut, min_α Σ x_i h_i(α) ≤ Σ x_i h_i(α),
 // and the next α is the share of the x that is best for the cuts so far. It ends when Upper exceeds Gain by a relative
-// tolerance, or after as many cuts as limit says.
+// tolerance.
 //
 // A penalty of 1 turns the objective into the printed one with its - xᵀg (E4); the correct one has penalty 0.
-func BidualByCuts(c Counts, k int, penalty, tolerance float64, limit int) (BidualBracket, error) {
+func BidualByCuts(c Counts, k int, penalty, tolerance float64) (BidualBracket, error) {
 	positive, negative := c.totals()
 	alpha := positive / (positive + negative)
 	best := BidualBracket{X: make([]float64, c.Features())}
 	var cuts [][]float64
-	for range limit {
+	for range maxCuts {
 		cuts = append(cuts, penalised(c, Scores(c, alpha), penalty))
 		x, upper, err := bestForCuts(cuts, k)
 		if err != nil {
@@ -38,8 +40,11 @@ func BidualByCuts(c Counts, k int, penalty, tolerance float64, limit int) (Bidua
 		}
 		alpha = shareOf(c, x, alpha)
 	}
-	return best, fmt.Errorf("after %d cuts the bidual lies between %v and %v", limit, best.Gain, best.Upper)
+	return best, fmt.Errorf("after %d cuts the bidual lies between %v and %v", maxCuts, best.Gain, best.Upper)
 }
+
+// maxCuts is far above what a search needs.
+const maxCuts = 100
 
 func penalised(c Counts, scores []float64, penalty float64) []float64 {
 	for i := range scores {
@@ -63,10 +68,11 @@ func shareOf(c Counts, x []float64, last float64) float64 {
 	return alpha
 }
 
-// bestForCuts maximises t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the solver's standard form the
-// variables are x, t and a slack for each inequality.
+// bestForCuts maximises t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the simplex's standard form the
+// variables are x, t and a slack for each inequality. At x = 0 all cuts meet, where a simplex goes round in circles;
+// every inequality is relaxed by a little of its own, after which they do not, and t is an upper bound all the same.
 func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
-	m, unit := len(cuts[0]), largest(cuts)
+	m, unit := len(cuts[0]), unitOf(cuts)
 	if unit <= 0 {
 		return make([]float64, m), 0, nil // no x gains anything
 	}
@@ -74,13 +80,15 @@ func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
 	a, b, cost := mat.NewDense(rows, columns, nil), make([]float64, rows), make([]float64, columns)
 	for i := range rows {
 		a.Set(i, m+1+i, 1)
+		_, fraction := math.Modf(float64(i) * math.Phi)
+		b[i] = relaxation * (1 + fraction)
 	}
 	for i := range m {
 		a.Set(i, i, 1)
-		b[i] = 1
+		b[i]++
 		a.Set(m, i, 1)
 	}
-	b[m] = float64(k)
+	b[m] += float64(k)
 	for j, h := range cuts {
 		for i := range h {
 			a.Set(m+1+j, i, -h[i]/unit)
@@ -88,12 +96,26 @@ func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
 		a.Set(m+1+j, m, 1)
 	}
 	cost[m] = -1
-	optimum, solution, err := lp.Simplex(cost, a, b, 0, slacks(m, rows))
+	optimum, solution, err := lp.Simplex(cost, a, b, simplexTolerance, slacks(m, rows))
 	if err != nil {
 		return nil, 0, fmt.Errorf("cuts of the bidual: %w", err)
 	}
-	return solution[:m], -optimum * unit, nil
+	return feasible(solution[:m], k), -optimum * unit, nil
 }
+
+// feasible takes back the relaxation.
+func feasible(x []float64, k int) []float64 {
+	var sum float64
+	for i := range x {
+		x[i] = min(x[i], 1)
+		sum += x[i]
+	}
+	scale(x, min(1, float64(k)/sum))
+	return x
+}
+
+// relaxation is how much the inequalities give way: more than the simplex rounds, less than tests can tell.
+const relaxation = 1e-11
 
 // slacks is the basis of x = 0, t = 0.
 func slacks(m, rows int) []int {
@@ -104,12 +126,11 @@ func slacks(m, rows int) []int {
 	return basis
 }
 
-func largest(cuts [][]float64) float64 {
-	var most float64
+// unitOf is the greatest entry of the lowest cut.
+func unitOf(cuts [][]float64) float64 {
+	unit := math.Inf(1)
 	for _, h := range cuts {
-		for _, v := range h {
-			most = max(most, v)
-		}
+		unit = min(unit, slices.Max(h))
 	}
-	return most
+	return unit
 }

@@ -11,6 +11,9 @@ import (
 // dust is how near to 0 or 1 a coordinate of a vertex counts as that number. The simplex works with tolerances of 1e-13.
 const dust = 1e-10
 
+// simplexTolerance is how negative a reduced cost may stay. With 0 the simplex can go round in circles over rounding.
+const simplexTolerance = 1e-12
+
 // vertex returns a vertex y of {y in [0,1]^m : rows·y = rows·x} of least costᵀy among those that agree with x where x is
 // 0 or 1. That is a face of the whole polytope, and so its vertices are vertices too.
 func vertex(rows [][]float64, x, cost []float64) ([]float64, error) {
@@ -45,7 +48,7 @@ func boxed(rows [][]float64, x, cost []float64) ([]float64, error) {
 		a.Set(equations+i, n+i, 1)
 		b[equations+i] = 1
 	}
-	_, y, err := lp.Simplex(append(append([]float64(nil), cost...), make([]float64, n)...), a, b, 0, nil)
+	_, y, err := lp.Simplex(append(append([]float64(nil), cost...), make([]float64, n)...), a, b, simplexTolerance, nil)
 	if err != nil {
 		return nil, err
 	}
