@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // ψ(k-4) ≤ ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), against brute force: the paper's bounds and those of S2.
 func TestBoundsHold(t *testing.T) {
 	checked, tight := 0, 0
-	eachInstance(t, 61, 1200, 12, func(_ *rand.Rand, in instance) {
+	eachInstance(t, 61, 900, 12, func(_ *rand.Rand, in instance) {
 		best, _ := BruteForce(in.Counts)
 		for k := 1; k < len(best); k++ {
 			what, b := fmt.Sprintf("%s k=%d", in.name, k), APriori(in.Counts, k)
@@ -58,11 +60,13 @@ func TestGuaranteedSupportKeepsItsWord(t *testing.T) {
 			slack := 1e-9*s.UpperBound + in.rounding()
 			atMost(t, what+": ψ(k-1) ≤ gain", bound, gain, slack)
 			atMost(t, what+": gain ≤ ψ(k)", gain, s.UpperBound, slack)
-			atMost(t, what+": the solver's ψ(k-1) ≤ its gain", solved(t, in, k-1).UpperBound, s.Gain, slack)
+			if s.Certificate == solver.Optimal {
+				atMost(t, what+": the solver's ψ(k-1) ≤ its gain", solved(t, in, k-1).UpperBound, s.Gain, slack)
+			}
 			checked++
 		}
 	}
-	eachInstance(t, 62, 800, 12, check)
-	eachInstance(t, 63, 80, 500, check)
+	eachInstance(t, 62, 320, 12, check)
+	eachInstance(t, 63, 24, 120, check)
 	t.Logf("%d supports", checked)
 }

@@ -33,7 +33,7 @@ func TestPostLeavesFourFractionalFeatures(t *testing.T) {
 // to 1 (E8). The x is a mixture of solutions, as an interior-point method would give it.
 func TestPostOfASolutionLeavesTwoFractionalFeatures(t *testing.T) {
 	mixed, four, two := make([]int, 13), make([]int, 4), make([]int, 3)
-	eachInstance(t, 52, 480, 12, func(r *rand.Rand, in instance) {
+	eachInstance(t, 52, 320, 12, func(r *rand.Rand, in instance) {
 		for k := 1; k < in.Features(); k++ {
 			what, cost := fmt.Sprintf("%s k=%d", in.name, k), randomCost(r, in.Features())
 			d, x := Bisect(in.Counts, k), mixedSolution(r, in, k)
