@@ -35,7 +35,10 @@ func Bisect(c Counts, k int) Dual {
 			low, high = middle, middle
 		}
 	}
-	return between(c, k, low, high)
+	atLow := Scores(c, low)
+	d := Dual{Alpha: low, Low: topK(atLow, k), High: topK(Scores(c, high), k)}
+	d.Gain = sumOf(atLow, d.Low)
+	return d
 }
 
 // slopeAt has the sign of the derivative of Σ_J h_i at α.
@@ -45,15 +48,4 @@ func slopeAt(c Counts, support []int, alpha float64) float64 {
 		slope += alpha*c.Negative[i] - (1-alpha)*c.Positive[i]
 	}
 	return slope
-}
-
-// between makes a Dual of the two ends of the last bracket, of which the better one is α*.
-func between(c Counts, k int, low, high float64) Dual {
-	atLow, atHigh := Scores(c, low), Scores(c, high)
-	d := Dual{Alpha: low, Low: topK(atLow, k), High: topK(atHigh, k)}
-	d.Gain = sumOf(atLow, d.Low)
-	if gain := sumOf(atHigh, d.High); gain < d.Gain {
-		d.Gain, d.Alpha = gain, high
-	}
-	return d
 }

@@ -19,7 +19,7 @@ func TestBisectionFindsTheSolversBound(t *testing.T) {
 		near(t, in.name+": C", in.Base(), solved(t, in, 0).Base, 1e-12*in.Mass()*10)
 	}
 	eachInstance(t, 1, 480, 12, check)
-	eachInstance(t, 2, 40, 500, check)
+	eachInstance(t, 2, 32, 500, check)
 	t.Logf("%d bounds compared", compared)
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// ψ(k-4) ≤ ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), against brute force: the paper's bounds and those of S2.
+// ψ(k-4) ≤ ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), against brute force: the paper's bounds and those of S2, with
+// what S4 makes of them.
 func TestBoundsHold(t *testing.T) {
 	checked, tight := 0, 0
 	eachInstance(t, 61, 900, 12, func(_ *rand.Rand, in instance) {
@@ -19,6 +20,7 @@ func TestBoundsHold(t *testing.T) {
 			atMost(t, what+": ψ(k-4) ≤ ψ(k-1)", b.FourFewer, b.OneFewer, slack)
 			atMost(t, what+": ψ(k-1) ≤ φ(k)", b.OneFewer, best[k], slack)
 			atMost(t, what+": φ(k) ≤ ψ(k)", best[k], b.Relaxed, slack)
+			atMost(t, what+": (1-1/k) ψ(k) ≤ φ(k)", (1-1/float64(k))*b.Relaxed, best[k], slack)
 			if k+1 < len(best) {
 				atMost(t, what+": ψ(k) ≤ φ(k+1)", b.Relaxed, best[k+1], slack)
 			} else {

@@ -3,7 +3,7 @@
 //
 // The paper is A. Askari, A. d'Aspremont and L. El Ghaoui, "Naive Feature Selection: a Nearly Tight Convex Relaxation
 // for Sparse Naive Bayes". Where it is corrected a comment names the erratum (E1 to E17) or the fact (S0 to S6) of
-// docs/method.md, and a test computes the printed version too and shows that it is wrong.
+// docs/method.md, and unless that is a slip of the pen a test computes the printed version too and shows that it is wrong.
 //
 // Nothing is shared with the solver, nor made as clever: logarithms are plain, a search is a bisection, every feature
 // is on its own. Values are therefore good to some 1e-14 of the mass S, where the solver keeps the digits of a gain that
