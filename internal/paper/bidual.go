@@ -7,7 +7,7 @@ package paper
 //	  + (xᵀg) log(xᵀg) - (xᵀf⁺) log(xᵀf⁺) - (xᵀf⁻) log(xᵀf⁻)
 //
 // As printed there is - xᵀg too, in (D) and in the line "reduces to" before it (E4): the derivation loses the term
-// α(p⁺+p⁻) = xᵀg, which cancels it.
+// α(p⁺+p⁻) = xᵀg, which cancels it. With it x = 0 is optimal whatever the counts, as no x gains above xᵀg log 2.
 func BidualObjective(c Counts, x []float64) float64 {
 	objective := -xlogx(c.Mass())
 	var positive, negative float64

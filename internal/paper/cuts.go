@@ -15,24 +15,22 @@ type BidualBracket struct {
 	Gain, Upper float64
 }
 
-// BidualByCuts solves (D) without its dual, as a linear program over x. Every α gives a cut, min_α Σ x_i h_i(α) ≤ Σ x_i h_i(α),
-// and the next α is the share of the x that is best for the cuts so far. It ends when Upper exceeds Gain by a relative
-// tolerance.
-//
-// A penalty of 1 turns the objective into the printed one with its - xᵀg (E4); the correct one has penalty 0.
-func BidualByCuts(c Counts, k int, penalty, tolerance float64) (BidualBracket, error) {
+// BidualByCuts solves (D) as corrected by E4 without its dual, as a linear program over x. Every α gives a cut, the
+// objective min_α Σ x_i h_i(α) is at most Σ x_i h_i(α), and the next α is the share of the x that is best for the cuts so
+// far. It ends when Upper exceeds Gain by a relative tolerance.
+func BidualByCuts(c Counts, k int, tolerance float64) (BidualBracket, error) {
 	positive, negative := c.totals()
 	alpha := positive / (positive + negative)
 	best := BidualBracket{X: make([]float64, c.Features())}
 	var cuts [][]float64
 	for range maxCuts {
-		cuts = append(cuts, penalised(c, Scores(c, alpha), penalty))
+		cuts = append(cuts, Scores(c, alpha))
 		x, upper, err := bestForCuts(cuts, k)
 		if err != nil {
 			return best, err
 		}
 		best.Upper = upper
-		if gain := BidualGain(c, x) - penalty*massOf(c, x); gain > best.Gain {
+		if gain := BidualGain(c, x); gain > best.Gain {
 			best.X, best.Gain = x, gain
 		}
 		if best.Upper-best.Gain <= tolerance*best.Upper {
@@ -46,22 +44,13 @@ func BidualByCuts(c Counts, k int, penalty, tolerance float64) (BidualBracket, e
 // maxCuts is far above what a search needs.
 const maxCuts = 100
 
-func penalised(c Counts, scores []float64, penalty float64) []float64 {
-	for i := range scores {
-		scores[i] -= penalty * (c.Positive[i] + c.Negative[i])
-	}
-	return scores
-}
-
-func massOf(c Counts, x []float64) float64 { return dot(x, c.Positive) + dot(x, c.Negative) }
-
 // shareOf is α_x, or halfway there from the last α if x has mass in one class only: a cut at 0 or 1 is infinite.
 func shareOf(c Counts, x []float64, last float64) float64 {
-	mass := massOf(c, x)
-	if mass == 0 {
+	positive, negative := dot(x, c.Positive), dot(x, c.Negative)
+	if positive+negative == 0 {
 		return last
 	}
-	alpha := dot(x, c.Positive) / mass
+	alpha := positive / (positive + negative)
 	if alpha == 0 || alpha == 1 {
 		return (alpha + last) / 2
 	}
