@@ -21,9 +21,9 @@ var train = verb{
 	synopsis: "documents → counts → features and model",
 	manual: `Usage: sparsenb [train] --input=GLOB --output=DIR --k=K [flags]
 
-Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each of two classes, and selects
-the k words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the
-choice is. Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
+Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each class, and selects the k
+words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the choice is.
+Of more than two classes each is told from all others, or with --strategy=ovo from each other. Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
 
 DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
 killed is finished by the same command. A run that is complete is not repeated.

@@ -98,7 +98,7 @@ func atMost(t *testing.T, what string, smaller, larger, tolerance float64) {
 // solved is what package solver says; of more than 12 features without a long enumeration.
 func solved(t *testing.T, in instance, k int) solver.Result {
 	t.Helper()
-	groups, _, err := solver.GroupFeatures(in.Positive, in.Negative)
+	groups, err := solver.GroupFeatures(in.Positive, in.Negative)
 	if err != nil {
 		t.Fatal(err)
 	}
