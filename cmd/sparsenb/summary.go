@@ -40,7 +40,7 @@ func printRun(w io.Writer, p modelio.Published) {
 	for i, m := range p.Models {
 		fmt.Fprintln(w)
 		if i == maxModelsShown {
-			fmt.Fprintf(w, "… and %s more, in %s and %s\n", plural(int64(len(p.Models)-i), "model"), modelio.ModelFile, modelio.FeaturesFile)
+			fmt.Fprintf(w, "… and %s, in %s and %s\n", plural(int64(len(p.Models)-i), "more model"), modelio.ModelFile, modelio.FeaturesFile)
 			break
 		}
 		printModel(w, m, p.Of(m), noun(p.Manifest), rows, hasSeveralSmoothings(p))
