@@ -55,6 +55,7 @@ type Group struct {
 type Problem struct {
 	Groups []Group
 	Model  Model
+	Method Method // NFS if it is empty
 
 	// K is the number of features to select; one above the number of features selects them all.
 	K int64
@@ -108,14 +109,13 @@ const (
 	Bounded Certificate = iota
 	// Optimal means that no other support of k features gains more, to a relative 1e-12.
 	Optimal
+	// Heuristic means that the support was chosen by another method, which proves nothing.
+	Heuristic
 )
 
 // String returns the certificate's name as files spell it.
 func (c Certificate) String() string {
-	if c == Optimal {
-		return "optimal"
-	}
-	return "bounded"
+	return [...]string{"bounded", "optimal", "heuristic"}[c]
 }
 
 // Status says how the search for ψ(k) ended.
@@ -190,6 +190,8 @@ func (p Problem) Validate() error {
 	switch {
 	case p.Model != Multinomial && p.Model != Bernoulli:
 		return fmt.Errorf("unknown model %d", int(p.Model))
+	case p.Method == Chi2 && !(p.DocumentsPositive > 0 && p.DocumentsNegative > 0):
+		return fmt.Errorf("method %s needs the numbers of documents", p.Method)
 	case p.K < 0:
 		return fmt.Errorf("k is %d: it cannot be negative", p.K)
 	case !InRange(p.Smoothing):

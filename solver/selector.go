@@ -12,7 +12,8 @@ type Selector struct {
 	Model                                Model
 	Smoothing                            float64
 	DocumentsPositive, DocumentsNegative float64
-	Alpha, Beta                          float64 // the shares at which the scores are taken
+	Alpha, Beta                          float64    // the shares at which the scores are taken
+	Statistic                            *Statistic // what ranks the features, if it is not their scores
 
 	// Features that score above High are in, those below Low are out, all others are listed in Near.
 	High, Low float64
@@ -37,6 +38,10 @@ func (r Result) Selector(p Problem) Selector {
 		Low:               math.Inf(1),
 	}
 	s.Alpha, s.Beta = odds(r.Odds).shares()
+	if p.Method != "" && p.Method != NFS {
+		statistic := p.statistic()
+		s.Statistic = &statistic
+	}
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s
@@ -70,6 +75,9 @@ func compareTaken(a, b Taken) int {
 }
 
 func (s Selector) score(positive, negative float64) float64 {
+	if s.Statistic != nil {
+		return s.Statistic.Of(positive, negative)
+	}
 	if s.Model == Bernoulli {
 		params := Parameters{Model: Bernoulli, Smoothing: s.Smoothing, DocumentsPositive: s.DocumentsPositive, DocumentsNegative: s.DocumentsNegative}
 		return params.Score(positive, negative)

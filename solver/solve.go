@@ -75,10 +75,16 @@ func newPath(p Problem, ks []int64, s Settings) (path, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
+	var exact path
 	if p.Model == Bernoulli {
-		return newBernoulli(p), nil
+		exact = newBernoulli(p)
+	} else {
+		exact = newMultinomial(p, s.withDefaults())
 	}
-	return newMultinomial(p, s.withDefaults()), nil
+	if p.Method != "" && p.Method != NFS {
+		return newHeuristic(p, exact), nil
+	}
+	return exact, nil
 }
 
 // check holds a result against what any result is. Rounding may not turn into a certificate.

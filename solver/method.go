@@ -1,0 +1,137 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+)
+
+// Method is how features are chosen. All but the first are what others use: they rank features one by one, and nothing is
+// proven of their choice but how far it is from the bound.
+type Method string
+
+const (
+	// NFS is naive feature selection: the support of most likelihood.
+	NFS Method = "nfs"
+	// TMNB thresholds the model of all features: |log θ⁺ - log θ⁻|.
+	TMNB Method = "tmnb"
+	// OddsRatio is the logarithm of the ratio of the odds of θ⁺ and θ⁻, without its sign.
+	OddsRatio Method = "odds_ratio"
+	// Chi2 is scikit-learn's chi2: Pearson's statistic of the counts in the two classes against what the classes'
+	// shares of the documents would give.
+	Chi2 Method = "chi2"
+	// MutualInformation is that of the class and of whether a token (Bernoulli: a document) has the feature, in nats.
+	MutualInformation Method = "mutual_information"
+	// Frequency is f⁺ + f⁻.
+	Frequency Method = "frequency"
+)
+
+// Methods are all there are.
+var Methods = []Method{NFS, TMNB, OddsRatio, Chi2, MutualInformation, Frequency}
+
+// ParseMethod reads the name of a method.
+func ParseMethod(name string) (Method, error) {
+	for _, m := range Methods {
+		if string(m) == name {
+			return m, nil
+		}
+	}
+	return "", fmt.Errorf("unknown method %q: it is one of %v", name, Methods)
+}
+
+// Statistic is what a method ranks features by. It needs sums over all features only.
+type Statistic struct {
+	Method             Method
+	Model              Model
+	Smoothing          float64
+	Positive, Negative float64 // smoothed masses of the classes; Bernoulli: the documents
+	// ShareOfDocuments is n₊/n, which chi2 expects of every feature.
+	ShareOfDocuments float64
+}
+
+// statistic returns that of the problem's method.
+func (p Problem) statistic() Statistic {
+	s := Statistic{Method: p.Method, Model: p.Model, Smoothing: p.Smoothing}
+	if n := p.DocumentsPositive + p.DocumentsNegative; n > 0 {
+		s.ShareOfDocuments = p.DocumentsPositive / n
+	}
+	if p.Model == Bernoulli {
+		s.Positive, s.Negative = p.DocumentsPositive+2*p.Smoothing, p.DocumentsNegative+2*p.Smoothing
+		return s
+	}
+	var positive, negative sum
+	for _, g := range p.Groups {
+		positive.add(float64(g.Size) * (g.Positive + p.Smoothing))
+		negative.add(float64(g.Size) * (g.Negative + p.Smoothing))
+	}
+	s.Positive, s.Negative = positive.value(), negative.value()
+	return s
+}
+
+// largest stands for what is infinite: a count of 0 without smoothing.
+const largest = 1e300
+
+// Of returns the statistic of a feature, from its counts without smoothing.
+func (s Statistic) Of(positive, negative float64) float64 {
+	return min(s.of(positive, negative), largest)
+}
+
+func (s Statistic) of(positive, negative float64) float64 {
+	a, b := positive+s.Smoothing, negative+s.Smoothing
+	switch s.Method {
+	case TMNB, OddsRatio:
+		x, y := a/s.Positive, b/s.Negative
+		if x == y || a == 0 && b == 0 || s.Positive == 0 || s.Negative == 0 {
+			return 0
+		}
+		if s.Method == TMNB {
+			return math.Abs(math.Log(x) - math.Log(y))
+		}
+		return math.Abs(math.Log(x) - math.Log1p(-x) - math.Log(y) + math.Log1p(-y))
+	case Chi2:
+		g := positive + negative
+		d := positive - s.ShareOfDocuments*g // and the negative side differs by as much
+		if g == 0 {
+			return 0
+		}
+		return d * d / (s.ShareOfDocuments * (1 - s.ShareOfDocuments) * g)
+	case MutualInformation:
+		alpha, beta := odds(s.Positive / s.Negative).shares()
+		return (divergence(a, b, alpha, beta) + divergence(max(0, s.Positive-a), max(0, s.Negative-b), alpha, beta)) / (s.Positive + s.Negative)
+	}
+	return positive + negative
+}
+
+// heuristic selects the features of the largest statistic. What the best of so many would gain is bounded all the same.
+type heuristic struct {
+	path
+	problem Problem
+	ranking *ranking
+}
+
+func newHeuristic(p Problem, bounds path) *heuristic {
+	h := &heuristic{bounds, p, newRanking(p.Groups, Settings{})}
+	s := p.statistic()
+	h.ranking.scores = h.ranking.buffer()
+	for i, g := range p.Groups {
+		h.ranking.scores[i] = s.Of(g.Positive, g.Negative)
+	}
+	return h
+}
+
+func (h *heuristic) solve(k int64) Result {
+	r := h.path.solve(k) // for the bound
+	if k == 0 {
+		return r
+	}
+	t := h.ranking.top(k)
+	r.Take, r.Certificate, r.Nodes = h.ranking.take(t), Heuristic, 0
+	h.problem.K = k
+	if h.problem.Model == Bernoulli {
+		r.Parameters = parametersBernoulli(h.problem, r.Take)
+	} else {
+		r.Parameters = parametersMultinomial(h.problem, smoothed(h.problem), r.Take)
+	}
+	r.Gain = min(r.Parameters.gain(h.problem.Groups, r.Take), r.UpperBound)
+	r.Gap = r.UpperBound - r.Gain
+	return r
+}
