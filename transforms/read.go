@@ -71,15 +71,13 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		return err
 	}
 	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
+	sums := countio.ClassSums{}
 	hist := histogram.New(nil)
 	err = f.Params.Source.Each(ctx, sum.Name, func(feat *countio.Feature) error {
 		part.Features++
+		sums.Add(feat)
 		var counts [2]float64
 		for i, label := range feat.Labels {
-			c := part.Classes[label]
-			c.Tokens += feat.Occurrences[i]
-			c.Postings += feat.Documents[i]
-			part.Classes[label] = c
 			if slot := hist.Slot(label); slot < len(counts) {
 				counts[slot] = f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i])
 			}
@@ -89,6 +87,10 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 	})
 	if err != nil {
 		return err
+	}
+	for label := range sums {
+		tokens, postings := sums.Of(label)
+		part.Classes[label] = ClassTotal{Tokens: tokens, Postings: postings}
 	}
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)
