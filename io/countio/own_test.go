@@ -330,6 +330,8 @@ func TestParquetTablesThatAreRefused(t *testing.T) {
 	type columns = map[string]parquet.Node
 	type row = map[string]any
 	for _, c := range []struct{ content, want string }{
+		{"PAR1\xff\xff\xff\x7fPAR1", "not a readable Parquet file: its footer is said to have 2147483647 bytes, and the whole file has 12"},
+		{"PAR1PAR1", "not a readable Parquet file: it has 8 bytes only"},
 		{parquetOf(t, []nested{{Feature: "x"}}), "column a/b is nested; counts are a flat table"},
 		{parquetOf(t, []list{{"x", []int64{1, 2}}}), "row 1: has 3 values for 2 columns; repeated columns are no counts"},
 		{parquetWith(t, columns{"feature": str, "a": parquet.Decimal(2, 18, parquet.Int64Type)}, row{"feature": "x", "a": int64(1)}),

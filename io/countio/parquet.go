@@ -33,7 +33,7 @@ func unpanic(err *error) {
 
 func openParquet(f fileio.File, info fileio.Info) (r *parquetRows, err error) {
 	defer unpanic(&err)
-	file, err := parquet.OpenFile(f, info.Size)
+	file, err := openFile(f, info)
 	if err != nil {
 		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
 	}
