@@ -18,7 +18,7 @@ import (
 type parquetRows struct {
 	names  []string
 	types  []parquet.Type
-	reader *parquet.Reader
+	reader parquet.Rows
 	batch  []parquet.Row
 	ahead  []parquet.Row // of the batch: this row and those after it
 	err    error         // what comes after the batch
