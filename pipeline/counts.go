@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,6 +41,9 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	}
 	if err != nil {
 		return c, InputError(fmt.Errorf("--counts: %w", err))
+	}
+	if len(c.Classes) == 0 {
+		return c, &Error{ExitData, fmt.Errorf("%s: the table has no rows, and so no classes", name)}
 	}
 	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive); message != "" {
 		return c, &Error{exit, fmt.Errorf("%s: %s", name, message)}
@@ -79,25 +83,23 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 
 // ownCounts are a table of the user's own. It is read once here, to find what is wrong with it before any work is done.
 func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Selection) (c Counts, err error) {
-	table, err := countio.CheckOwn(ctx, name)
+	bernoulli := sel.Model == solver.Bernoulli
+	table, err := countio.CheckOwn(ctx, name, countio.Rules{
+		Documents: classDocuments, CountsAreDocuments: bernoulli && len(classDocuments) > 0,
+	})
 	if err != nil {
 		return c, err
 	}
-	for i, label := range table.Classes {
-		class := modelio.Class{Label: label, Tokens: table.Sums[i], Postings: table.Sums[i]}
+	if err := checkClassDocuments(name, table.Classes, classDocuments, bernoulli); err != nil {
+		return c, err
+	}
+	for _, label := range table.Classes {
+		class := modelio.Class{Label: label}
+		class.Tokens, class.Postings = table.Sums.Of(label)
 		if n, ok := classDocuments[label]; ok {
 			class.Documents = &n
 		}
 		c.Classes = append(c.Classes, class)
-	}
-	for label := range classDocuments {
-		if !slices.Contains(table.Classes, label) {
-			return c, fmt.Errorf("--class_documents: %s is no class of %s; it has %s", label, name, strings.Join(table.Classes, ", "))
-		}
-	}
-	slices.SortFunc(c.Classes, func(a, b modelio.Class) int { return strings.Compare(a.Label, b.Label) })
-	if err := checkDocuments(name, table, classDocuments, sel); err != nil {
-		return c, err
 	}
 	c.Source = countio.Source{Own: name}
 	c.Files = []countio.FileSum{{Name: name}}
@@ -105,18 +107,23 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 	return c, err
 }
 
-// checkDocuments holds that a Bernoulli model knows how many documents there are, and that no feature is in more.
-func checkDocuments(name string, table countio.Own, classDocuments map[string]int64, sel Selection) error {
-	if sel.Model != solver.Bernoulli {
-		return nil
-	}
-	for i, label := range table.Classes {
-		n, ok := classDocuments[label]
-		if !ok {
-			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", label)
+// checkClassDocuments holds that the number of documents is known of all classes or of none, and of all for a Bernoulli
+// model.
+func checkClassDocuments(name string, classes []string, documents map[string]int64, bernoulli bool) error {
+	for _, label := range slices.Sorted(maps.Keys(documents)) {
+		if !slices.Contains(classes, label) {
+			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", transforms.ListLabels([]string{label}), name, transforms.ListLabels(classes))
 		}
-		if table.Largest[i] > float64(n) {
-			return fmt.Errorf("%s: a feature occurs in %v documents of class %s, which has %d", name, table.Largest[i], label, n)
+	}
+	for _, label := range classes {
+		if _, ok := documents[label]; ok {
+			continue
+		}
+		if len(documents) > 0 {
+			return fmt.Errorf("--class_documents: %s is missing; %s has the classes %s", transforms.ListLabels([]string{label}), name, transforms.ListLabels(classes))
+		}
+		if bernoulli {
+			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", transforms.ListLabels([]string{label}))
 		}
 	}
 	return nil

@@ -223,12 +223,17 @@ func TestSelectFromATable(t *testing.T) {
 		want      string
 	}{
 		{table, nil, bernoulli, ExitUsage, "needs the number of documents: --class_documents=Hamilton=n"},
-		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, ExitUsage, "occurs in 10289.5 documents of class Hamilton, which has 51"},
+		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, ExitUsage, `row 1: "upon" is in 374 documents of class Hamilton, which has 51`},
 		{table, map[string]int64{"Jay": 5}, sel, ExitUsage, "Jay is no class"},
+		{table, map[string]int64{"Madison": 14}, sel, ExitUsage, "--class_documents: Hamilton is missing"},
+		{save(t, "whole.csv", "feature,Hamilton,Madison\nx,1,2\n"), map[string]int64{"Madison": 2}, bernoulli, ExitUsage, "--class_documents: Hamilton is missing"},
+		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, ExitUsage, `row 4: "the" is in 10289.5 documents of class Hamilton; it must be a whole number`},
 		{table, nil, choose(t, "Jay", "3"), ExitUsage, "--positive=Jay is no label of the data; found: Hamilton, Madison"},
 		{save(t, "one.csv", "feature,a\nx,1\n"), nil, choose(t, "", "1"), ExitData, "only one class"},
 		{save(t, "bad.csv", "feature,a,b\nx,1,-2\n"), nil, choose(t, "", "1"), ExitUsage, "row 1"},
 		{save(t, "head.csv", "feature,a,b\n"), nil, choose(t, "", "1"), ExitData, "no features"},
+		{save(t, "head-long.csv", "feature,class,count\n"), nil, choose(t, "", "1"), ExitData, "the table has no rows, and so no classes"},
+		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), ExitUsage, `row 2: the count of "x" in class a stands in row 1 already`},
 		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, ExitData, "all counts are zero"},
 		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, ExitUsage, "none.csv: no such file"},
 		{t.TempDir(), nil, sel, ExitUsage, "no run was published here"},

@@ -116,8 +116,8 @@ func (v *verifier) conservation() error {
 	}
 	var tokens float64
 	for _, c := range v.run.Manifest.Classes {
-		if got := sums[c.Label]; got != [2]float64{c.Tokens, c.Postings} {
-			return fmt.Errorf("the counts of %s have %v tokens and %v postings, the manifest %v and %v", c.Label, got[0], got[1], c.Tokens, c.Postings)
+		if gotTokens, postings := sums.Of(c.Label); gotTokens != c.Tokens || postings != c.Postings {
+			return fmt.Errorf("the counts of %s have %v tokens and %v postings, the manifest %v and %v", c.Label, gotTokens, postings, c.Tokens, c.Postings)
 		}
 		tokens += c.Tokens
 	}
@@ -155,8 +155,8 @@ func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
 }
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
-func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums map[string][2]float64, features int64, err error) {
-	sums = map[string][2]float64{}
+func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums countio.ClassSums, features int64, err error) {
+	sums = countio.ClassSums{}
 	labels := make([]string, len(v.run.Manifest.Classes))
 	for i, c := range v.run.Manifest.Classes {
 		labels[i] = c.Label
@@ -178,11 +178,10 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums ma
 			}
 			lastID, lastName = f.ID, f.Name
 			features++
+			sums.Add(f)
 			var classes []int32
 			var counts []float64
 			for i, label := range f.Labels {
-				s := sums[label]
-				sums[label] = [2]float64{s[0] + f.Occurrences[i], s[1] + f.Documents[i]}
 				if n := model.Count(f.Occurrences[i], f.Documents[i]); n > 0 {
 					classes, counts = append(classes, hist.Slot(label)), append(counts, n)
 				}

@@ -233,15 +233,15 @@ func JudgeClasses(classes []modelio.Class, positive string) (exit int, message s
 	}
 	switch {
 	case positive != "" && !slices.Contains(labels, positive):
-		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, listLabels(labels))
+		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, ListLabels(labels))
 	case len(labels) == 1:
-		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", listLabels(labels))
+		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", ListLabels(labels))
 	}
 	return 0, ""
 }
 
-// listLabels quotes the first labels, shortened.
-func listLabels(labels []string) string {
+// ListLabels quotes the first labels, shortened.
+func ListLabels(labels []string) string {
 	const most, longest = 20, 40
 	var shown []string
 	for _, label := range labels[:min(len(labels), most)] {

@@ -71,17 +71,15 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		return err
 	}
 	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
+	sums := countio.ClassSums{}
 	hist := histogram.New(nil)
 	var classes []int32
 	var counts []float64
 	err = f.Params.Source.Each(ctx, sum.Name, func(feat *countio.Feature) error {
 		part.Features++
+		sums.Add(feat)
 		classes, counts = classes[:0], counts[:0]
 		for i, label := range feat.Labels {
-			c := part.Classes[label]
-			c.Tokens += feat.Occurrences[i]
-			c.Postings += feat.Documents[i]
-			part.Classes[label] = c
 			slot := hist.Slot(label)
 			if n := f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i]); n > 0 {
 				classes, counts = append(classes, slot), append(counts, n)
@@ -92,6 +90,10 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 	})
 	if err != nil {
 		return err
+	}
+	for label := range sums {
+		tokens, postings := sums.Of(label)
+		part.Classes[label] = ClassTotal{Tokens: tokens, Postings: postings}
 	}
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)

@@ -15,11 +15,13 @@ var selection = verb{
 	manual: `Usage: sparsenb select --counts=DIR|FILE --output=DIR --k=K [flags]
 
 Selects features from counts, without reading any text: from the output of "sparsenb count" or "sparsenb train", or from
-a table of your own. Such a table is CSV, TSV or Parquet; it has a column named feature, and a column of counts for each
-of two classes, whose name is the label. A row of zeros is a feature like any other.
+a table of your own. Such a table is CSV, TSV or Parquet. It has a column named feature, and a column of counts for each
+of two classes, whose name is the label; or it has a row for each feature and class, in any order, in columns named
+feature, class and count. A row of zeros is a feature like any other.
 
 A table of your own does not say how many documents there are; with --class_documents=label=n,label=n the model gets an
-intercept, and the Bernoulli model becomes possible.
+intercept, and the Bernoulli model becomes possible. That one counts documents: the column documents that may stand
+beside count, or else the counts themselves.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		output, chosen, runner := addOutputFlag(fs), addSelectionFlags(fs), addRunnerFlags(fs)
@@ -34,7 +36,7 @@ intercept, and the Bernoulli model becomes possible.
 			if err != nil {
 				return err
 			}
-			if err := required("counts", *from, "the output of a run, or a table with a column named feature and one for each class"); err != nil {
+			if err := required("counts", *from, "the output of a run, or a table with a column named feature and one for each class, or with columns named feature, class and count"); err != nil {
 				return err
 			}
 			if err := required("output", *output, "the folder to write to"); err != nil {

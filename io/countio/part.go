@@ -4,6 +4,7 @@ package countio
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
@@ -170,7 +171,7 @@ func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (er
 			err = fmt.Errorf("%s: not a readable Parquet file: %v", info.Name, p)
 		}
 	}()
-	file, err := parquet.OpenFile(f, info.Size)
+	file, err := openFile(f, info)
 	if err != nil {
 		return fmt.Errorf("%s: not a readable Parquet file: %w", info.Name, err)
 	}
@@ -198,4 +199,21 @@ func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (er
 			return fmt.Errorf("%s: %w", info.Name, err)
 		}
 	}
+}
+
+// openFile opens a Parquet file whose footer is no longer than the file: the library would believe a damaged one, and take
+// up to 4 GB of memory for it.
+func openFile(f fileio.File, info fileio.Info) (*parquet.File, error) {
+	const magics = 4 + 4 + 4 // at the start, and at the end behind the length of the footer
+	if info.Size < magics {
+		return nil, fmt.Errorf("it has %d bytes only", info.Size)
+	}
+	var length [4]byte
+	if _, err := f.ReadAt(length[:], info.Size-8); err != nil {
+		return nil, err
+	}
+	if n := binary.LittleEndian.Uint32(length[:]); int64(n) > info.Size-magics {
+		return nil, fmt.Errorf("its footer is said to have %d bytes, and the whole file has %d", n, info.Size)
+	}
+	return parquet.OpenFile(f, info.Size)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
@@ -19,7 +18,7 @@ type Feature struct {
 	Name                   string
 	ID                     int64
 	Labels                 []string
-	Occurrences, Documents []float64 // by label; a table of the user's own has one count for both
+	Occurrences, Documents []float64 // by label; most tables of the user's own have one count for both
 }
 
 func (f *Feature) start(name string, id int64) {
@@ -35,7 +34,7 @@ func (f *Feature) add(label string, occurrences, documents float64) {
 // Each visits every feature of a part of the run, or of the table.
 func (s Source) Each(ctx context.Context, part string, visit func(*Feature) error) error {
 	if s.Own != "" {
-		return eachOwn(ctx, s.Own, visit)
+		return ReadOwn(ctx, s.Own, visit)
 	}
 	var f Feature
 	started := false
@@ -58,18 +57,5 @@ func (s Source) Each(ctx context.Context, part string, visit func(*Feature) erro
 	if err == nil && started {
 		err = visit(&f)
 	}
-	return err
-}
-
-func eachOwn(ctx context.Context, name string, visit func(*Feature) error) error {
-	var f Feature
-	_, err := ReadOwn(ctx, name, func(classes []string, name []byte, counts []float64) error {
-		key, _ := feature.Hash(name)
-		f.start(string(name), feature.ID(key))
-		for i, n := range counts {
-			f.add(classes[i], n, n)
-		}
-		return visit(&f)
-	})
 	return err
 }

@@ -1,0 +1,148 @@
+package countio
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// parquetRows are the rows of a flat Parquet table.
+type parquetRows struct {
+	names  []string
+	types  []parquet.Type
+	reader parquet.Rows
+	batch  []parquet.Row
+	ahead  []parquet.Row // of the batch: this row and those after it
+	err    error         // what comes after the batch
+}
+
+// unpanic makes an error of a panic: for what is not a Parquet file, or a damaged one, the library may do so.
+func unpanic(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("not a readable Parquet file: %v", p)
+	}
+}
+
+func openParquet(f fileio.File, info fileio.Info) (r *parquetRows, err error) {
+	defer unpanic(&err)
+	file, err := openFile(f, info)
+	if err != nil {
+		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
+	}
+	r = &parquetRows{reader: parquet.NewReader(file), batch: make([]parquet.Row, 256)}
+	for _, column := range file.Schema().Columns() {
+		if len(column) > 1 {
+			return nil, fmt.Errorf("column %s is nested; counts are a flat table", printable(path.Join(column...)))
+		}
+		r.names = append(r.names, column[0])
+	}
+	for _, field := range file.Schema().Fields() {
+		r.types = append(r.types, field.Type())
+	}
+	return r, nil
+}
+
+func (r *parquetRows) header() []string { return r.names }
+
+// numeric knows the types whose stored number is the number meant: not decimals, dates or times.
+func (r *parquetRows) numeric(column int) (kind string, ok bool) {
+	t := r.types[column]
+	logical := t.LogicalType()
+	if logical == nil {
+		return t.String(), true
+	}
+	_, ok = logical.Value.(*format.IntType)
+	return t.String(), ok
+}
+
+func (r *parquetRows) next() error {
+	if len(r.ahead) > 0 {
+		r.ahead = r.ahead[1:]
+	}
+	for len(r.ahead) == 0 {
+		if r.err != nil {
+			return r.err
+		}
+		r.fill()
+	}
+	if n := len(r.ahead[0]); n != len(r.names) {
+		return fmt.Errorf("has %d values for %d columns; repeated columns are no counts", n, len(r.names))
+	}
+	return nil
+}
+
+// fill reads the next batch.
+func (r *parquetRows) fill() {
+	defer unpanic(&r.err)
+	n, err := r.reader.ReadRows(r.batch)
+	r.ahead, r.err = r.batch[:n], err
+	if errors.Is(err, io.EOF) {
+		r.err = cmp.Or(r.reader.Close(), io.EOF)
+	}
+}
+
+// text takes whole numbers for texts, as they are in CSV: labels and features may be numbers.
+func (r *parquetRows) text(column int) (string, bool) {
+	v := r.ahead[0][column]
+	switch v.Kind() {
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		return string(v.ByteArray()), true
+	case parquet.Int32, parquet.Int64:
+		_, ok := r.numeric(column)
+		if r.unsigned(column) {
+			return strconv.FormatUint(unsigned(v), 10), ok
+		}
+		return strconv.FormatInt(signed(v), 10), ok
+	}
+	return "", false
+}
+
+func (r *parquetRows) number(column int) (float64, bool) {
+	v := r.ahead[0][column]
+	switch v.Kind() {
+	case parquet.Int32, parquet.Int64:
+		if r.unsigned(column) {
+			return float64(unsigned(v)), true
+		}
+		return float64(signed(v)), true
+	case parquet.Float:
+		return float64(v.Float()), true
+	case parquet.Double:
+		return v.Double(), true
+	}
+	return 0, false
+}
+
+// unsigned reports whether the whole numbers of a column have no sign; they are stored as if they had.
+func (r *parquetRows) unsigned(column int) bool {
+	logical := r.types[column].LogicalType()
+	if logical == nil {
+		return false
+	}
+	number, ok := logical.Value.(*format.IntType)
+	return ok && !number.IsSigned
+}
+
+func signed(v parquet.Value) int64 {
+	if v.Kind() == parquet.Int32 {
+		return int64(v.Int32())
+	}
+	return v.Int64()
+}
+
+func unsigned(v parquet.Value) uint64 {
+	if v.Kind() == parquet.Int32 {
+		return uint64(v.Uint32())
+	}
+	return v.Uint64()
+}
+
+func (r *parquetRows) shown(column int) string { return printable(r.ahead[0][column].String()) }
