@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // groups are the rows of a long table by their features. No list of it holds a pointer for each row or feature, so that
@@ -74,12 +75,14 @@ func (g *groups) name(place int) string {
 	return string(g.names[start:g.features[place].end])
 }
 
-// rowsOf appends the rows of a feature to a list, in the order of the classes and then of the table.
+// rowsOf appends the rows of a feature to a list, in the order of the labels and then of the table.
 func (g *groups) rowsOf(place int, rows []uint32) []uint32 {
 	for row := g.features[place].last; row > 0; row = g.cell(row).before {
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b uint32) int { return cmp.Or(cmp.Compare(g.cell(a).class, g.cell(b).class), cmp.Compare(a, b)) })
+	slices.SortFunc(rows, func(a, b uint32) int {
+		return cmp.Or(strings.Compare(g.classes[g.cell(a).class], g.classes[g.cell(b).class]), cmp.Compare(a, b))
+	})
 	return rows
 }
 
