@@ -1,0 +1,66 @@
+package solver
+
+import (
+	"fmt"
+	"testing"
+)
+
+// As for two classes, the enumeration starts here from poor supports: that of the local search is mostly the best one
+// already, which would hide an enumeration that looks at too little.
+func TestJointEnumerationFindsTheBestFromAnySupport(t *testing.T) {
+	rng := random(19)
+	improved := 0
+	for range 1000 {
+		m, classes := 3+rng.IntN(7), 3+rng.IntN(2)
+		kind, counts := jointInstance(rng, m, classes)
+		if isZero(counts) {
+			continue
+		}
+		k := 2 + rng.IntN(m-2)
+		want := jointBruteForce(counts, 0)[k]
+		p, index := jointProblemOf(t, counts, int64(k), 0)
+		what := fmt.Sprintf("%s k=%d %v", kind, k, counts)
+		r := newJointRanking(p)
+		masses := r.massOf(p.vectors.size)
+		if classesWithMass(masses) < 2 {
+			continue
+		}
+		d := minimiseJoint(r, int64(k), sharesOf(masses), Settings{}.withDefaults())
+		f := newJointFrame(r, int64(k), d.best)
+		gainOf := func(take []int64) float64 {
+			_, gain, _, err := JointEvaluate(p, take)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return gain
+		}
+		start := f.measure(randomSupport(rng, p.Vectors(), index, k))
+		for range rng.IntN(2) * 200 { // or the second best, which leaves the least to look at
+			other := f.measure(randomSupport(rng, p.Vectors(), index, k))
+			if other.gap < start.gap && gainOf(other.take) < want*(1-1e-9)-1e-12 {
+				start = other
+			}
+		}
+		near(t, what+" gap", start.gap, d.upper-gainOf(start.take), 1e-9*d.upper+1e-12)
+
+		best, complete, _ := f.enumerate(start, 1<<20)
+		if !complete {
+			t.Fatalf("%s: not complete", what)
+		}
+		near(t, what+" gain", gainOf(best.take), want, 1e-10*want+1e-12)
+
+		// With a single node a support that is not the best may not be called proven.
+		if best, complete, _ := f.enumerate(start, 1); complete {
+			near(t, what+" proven gain", gainOf(best.take), want, 1e-10*want+1e-12)
+		}
+		if gainOf(start.take) < want*(1-1e-9)-1e-12 {
+			improved++
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if improved < 300 {
+		t.Errorf("only %d of the supports were poor", improved)
+	}
+}

@@ -1,0 +1,72 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+)
+
+// JointEvaluate returns what a support is worth, without any search: its gain D(J), the base C₀, and the parameters of
+// its best model. take[i] is how many features of vector i it has. JointProblem.K is ignored.
+func JointEvaluate(p JointProblem, take []int64) (base, gain float64, params JointParameters, err error) {
+	p.K = 0
+	if err := p.Validate(); err != nil {
+		return 0, 0, params, fmt.Errorf("solver: %w", err)
+	}
+	if len(take) != p.Vectors() {
+		return 0, 0, params, fmt.Errorf("solver: %d vectors, but numbers for %d", p.Vectors(), len(take))
+	}
+	for i, n := range take {
+		if n < 0 || n > p.vectors.size[i] {
+			return 0, 0, params, fmt.Errorf("solver: %d features of a vector of %d", n, p.vectors.size[i])
+		}
+	}
+	r := newJointRanking(p)
+	params = newJointParameters(p, r, take)
+	if p.Model == Bernoulli {
+		return baseJointBernoulli(r, params.Mass), params.gain(p, take), params, nil
+	}
+	return baseJoint(r, params.Mass), params.gain(p, take), params, nil
+}
+
+// JointBound returns s_k(h(α)) for k = JointProblem.K at the given shares: for every α in the simplex it is at least
+// φ(k)-C₀, the gain of the best support, and so one evaluation proves how good a support is. It is infinite where a
+// class with mass has no share. The Bernoulli model has one α only, n_c/n, where the bound is attained.
+func JointBound(p JointProblem, alpha []float64) (float64, error) {
+	if err := p.Validate(); err != nil {
+		return 0, fmt.Errorf("solver: %w", err)
+	}
+	k := min(p.K, p.features())
+	if k == 0 {
+		return 0, nil
+	}
+	if p.Model == Bernoulli {
+		return solveJointBernoulli(p).UpperBound, nil
+	}
+	if err := validateShares(alpha, p.Classes); err != nil {
+		return 0, fmt.Errorf("solver: %w", err)
+	}
+	r := newJointRanking(p)
+	for c, b := range r.massOf(p.vectors.size) {
+		if b > 0 && alpha[c] == 0 {
+			return math.Inf(1), nil
+		}
+	}
+	at := sharesOf(alpha)
+	return r.at(&at, k).value, nil
+}
+
+// validateShares allows for rounding as much as does not change a bound: its effect is of second order.
+func validateShares(alpha []float64, classes int) error {
+	if len(alpha) != classes {
+		return fmt.Errorf("%d shares for %d classes", len(alpha), classes)
+	}
+	for c, a := range alpha {
+		if !(a >= 0) {
+			return fmt.Errorf("the share of class %d is %v: it cannot be negative", c, a)
+		}
+	}
+	if s := total(alpha); !(math.Abs(s-1) <= 1e-9) {
+		return fmt.Errorf("the shares sum to %v, not 1", s)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package solver
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// JointSelector tells from the counts of a feature alone whether a support has it, as [Selector] does for two classes.
+// It travels as it is; [JointSelector.Rule] makes it ready for use.
+type JointSelector struct {
+	Model     Model
+	Smoothing float64
+	Documents []float64
+	At        Shares // where the scores are taken
+
+	// Features that score above High are in, those below Low are out, all others are listed in Near.
+	High, Low float64
+	Near      []JointTaken
+}
+
+// JointTaken is a vector of which the support has Take features out of Size. Which ones is the caller's choice: they
+// are all alike.
+type JointTaken struct {
+	Classes    []int32
+	Counts     []float64
+	Take, Size int64
+}
+
+// Selector returns the rule by which r selects features of p, the problem that r solves.
+func (r JointResult) Selector(p JointProblem) JointSelector {
+	s := JointSelector{
+		Model:     p.Model,
+		Smoothing: p.Smoothing,
+		Documents: p.Documents,
+		At:        sharesOf(r.Alpha),
+		High:      math.Inf(-1),
+		Low:       math.Inf(1),
+	}
+	if r.K == 0 {
+		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
+		return s
+	}
+	score := s.scoring()
+	for i, n := range r.Take {
+		classes, counts, size := p.Vector(i)
+		h := score(classes, counts)
+		if n < size {
+			s.High = max(s.High, h)
+		}
+		if n > 0 {
+			s.Low = min(s.Low, h)
+		}
+	}
+	if math.IsInf(s.High, -1) { // everything is in
+		s.High = s.Low
+	}
+	// The margins are far wider than rounding, so that every machine that asks gets the same answer.
+	s.Low, s.High = min(s.Low, s.High), max(s.Low, s.High)
+	s.Low -= 1e-9*math.Abs(s.Low) + 1e-12
+	s.High += 1e-9*math.Abs(s.High) + 1e-12
+	for i, n := range r.Take {
+		classes, counts, size := p.Vector(i)
+		if h := score(classes, counts); s.Low <= h && h <= s.High {
+			s.Near = append(s.Near, JointTaken{slices.Clone(classes), slices.Clone(counts), n, size})
+		}
+	}
+	slices.SortFunc(s.Near, compareJointTaken)
+	return s
+}
+
+func compareJointTaken(a, b JointTaken) int {
+	return cmp.Or(slices.Compare(a.Classes, b.Classes), slices.Compare(a.Counts, b.Counts))
+}
+
+func (s JointSelector) scoring() func(classes []int32, counts []float64) float64 {
+	if s.Model == Bernoulli {
+		return newJointPresence(JointParameters{Smoothing: s.Smoothing, Documents: s.Documents, At: s.At}).score
+	}
+	return func(classes []int32, counts []float64) float64 {
+		return s.At.divergence(classes, counts, smoothedMass(counts, s.Smoothing, len(s.At.Alpha)), s.Smoothing)
+	}
+}
+
+// Rule returns the function that tells how many of the features with these counts, above zero and in ascending classes,
+// belong to the support. all means every one of them, and n is then not counted. The function may be called from
+// several goroutines.
+func (s JointSelector) Rule() func(classes []int32, counts []float64) (n int64, all bool) {
+	score := s.scoring()
+	return func(classes []int32, counts []float64) (int64, bool) {
+		switch h := score(classes, counts); {
+		case h > s.High:
+			return 0, true
+		case h < s.Low:
+			return 0, false
+		}
+		i, ok := slices.BinarySearchFunc(s.Near, JointTaken{Classes: classes, Counts: counts}, compareJointTaken)
+		if !ok {
+			return 0, false
+		}
+		t := s.Near[i]
+		return t.Take, t.Take == t.Size
+	}
+}
