@@ -50,7 +50,7 @@ func Joint(p JointProblem, s Settings) (JointResult, error) {
 	if err := p.Validate(); err != nil {
 		return JointResult{}, fmt.Errorf("solver: %w", err)
 	}
-	p.K = min(p.K, p.features())
+	p.K = min(p.K, p.Features())
 	var r JointResult
 	if p.Model == Bernoulli {
 		r = solveJointBernoulli(p)
@@ -77,10 +77,10 @@ func (r JointResult) check() error {
 
 func solveJointMultinomial(p JointProblem, s Settings) JointResult {
 	r := newJointRanking(p)
-	masses, present := r.massOf(p.vectors.size), int64(0)
+	masses, present := r.massOf(p.size), int64(0)
 	for i, g := range r.mass {
 		if g > 0 {
-			present += p.vectors.size[i]
+			present += p.size[i]
 		}
 	}
 	start := sharesOf(masses)
@@ -88,7 +88,7 @@ func solveJointMultinomial(p JointProblem, s Settings) JointResult {
 
 	switch {
 	case p.K == 0:
-		result.Take = make([]int64, p.Vectors())
+		result.Take = make([]int64, p.Len())
 	case classesWithMass(masses) == 1, p.K >= present:
 		// With mass in one class only every gain is 0, and more features than there are never gain less.
 		result.Take = r.take(r.at(&start, p.K))
@@ -134,7 +134,7 @@ func (p JointParameters) gain(problem JointProblem, take []int64) float64 {
 	var gain sum
 	for i, n := range take {
 		if n > 0 {
-			gain.add(float64(n) * score(problem.vectors.at(i)))
+			gain.add(float64(n) * score(problem.entries(i)))
 		}
 	}
 	return gain.value()

@@ -11,7 +11,7 @@ import (
 // its mean. A word that would be in no class is once in one of them. The generator is seeded by 7.
 func jointText(m, classes int) JointProblem {
 	rng := random(7)
-	p := JointProblem{Classes: classes}
+	p := JointProblem{Vectors: NewVectors(classes)}
 	share := make([]float64, classes)
 	for c := range share {
 		share[c] = math.Exp(0.7*rng.NormFloat64()) / float64(classes)
@@ -34,10 +34,10 @@ func jointText(m, classes int) JointProblem {
 func (p *JointProblem) addText(known map[string]int, f []float64) {
 	key := fmt.Sprint(f)
 	if at, ok := known[key]; ok {
-		p.vectors.size[at]++
+		p.size[at]++
 		return
 	}
-	known[key] = p.Vectors()
+	known[key] = p.Len()
 	classes, counts := sparse(f)
 	if err := p.Add(classes, counts, 1); err != nil {
 		panic(err)
@@ -48,7 +48,7 @@ func (p *JointProblem) addText(known map[string]int, f []float64) {
 // around 2000 that differ by factors of exp(2·N(0,1)) between classes. The generator is seeded by 7.
 func jointCloud(m, classes int) JointProblem {
 	rng := random(7)
-	p := JointProblem{Classes: classes}
+	p := JointProblem{Vectors: NewVectors(classes)}
 	for range m {
 		f := make([]float64, classes)
 		for c := range f {
@@ -75,7 +75,7 @@ func BenchmarkJoint(b *testing.B) {
 				for b.Loop() {
 					r = mustJoint(b, p, Settings{})
 				}
-				b.ReportMetric(float64(p.Vectors()), "vectors")
+				b.ReportMetric(float64(p.Len()), "vectors")
 				b.ReportMetric(float64(r.Evaluations), "evaluations")
 				b.ReportMetric(float64(r.Nodes), "nodes")
 				b.ReportMetric(r.Gap/r.UpperBound, "gap")

@@ -78,12 +78,12 @@ func solveJointBernoulli(p JointProblem) JointResult {
 	params := newJointParameters(p, r, nil)
 	presence := newJointPresence(params)
 	for i := range r.scores {
-		r.scores[i] = presence.score(r.vectors.at(i))
+		r.scores[i] = presence.score(r.vectors.entries(i))
 	}
 	result := JointResult{
 		K:           p.K,
 		Base:        baseJointBernoulli(r, params.Mass),
-		Take:        make([]int64, p.Vectors()),
+		Take:        make([]int64, p.Len()),
 		Certificate: Optimal,
 		Status:      Closed,
 		Alpha:       params.At.Alpha,

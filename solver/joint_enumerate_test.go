@@ -21,7 +21,7 @@ func TestJointEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 		p, index := jointProblemOf(t, counts, int64(k), 0)
 		what := fmt.Sprintf("%s k=%d %v", kind, k, counts)
 		r := newJointRanking(p)
-		masses := r.massOf(p.vectors.size)
+		masses := r.massOf(p.size)
 		if classesWithMass(masses) < 2 {
 			continue
 		}
@@ -34,9 +34,9 @@ func TestJointEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 			}
 			return gain
 		}
-		start := f.measure(randomSupport(rng, p.Vectors(), index, k))
+		start := f.measure(randomSupport(rng, p.Len(), index, k))
 		for range rng.IntN(2) * 200 { // or the second best, which leaves the least to look at
-			other := f.measure(randomSupport(rng, p.Vectors(), index, k))
+			other := f.measure(randomSupport(rng, p.Len(), index, k))
 			if other.gap < start.gap && gainOf(other.take) < want*(1-1e-9)-1e-12 {
 				start = other
 			}

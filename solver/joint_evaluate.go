@@ -12,12 +12,12 @@ func JointEvaluate(p JointProblem, take []int64) (base, gain float64, params Joi
 	if err := p.Validate(); err != nil {
 		return 0, 0, params, fmt.Errorf("solver: %w", err)
 	}
-	if len(take) != p.Vectors() {
-		return 0, 0, params, fmt.Errorf("solver: %d vectors, but numbers for %d", p.Vectors(), len(take))
+	if len(take) != p.Len() {
+		return 0, 0, params, fmt.Errorf("solver: %d vectors, but numbers for %d", p.Len(), len(take))
 	}
 	for i, n := range take {
-		if n < 0 || n > p.vectors.size[i] {
-			return 0, 0, params, fmt.Errorf("solver: %d features of a vector of %d", n, p.vectors.size[i])
+		if n < 0 || n > p.size[i] {
+			return 0, 0, params, fmt.Errorf("solver: %d features of a vector of %d", n, p.size[i])
 		}
 	}
 	r := newJointRanking(p)
@@ -35,18 +35,18 @@ func JointBound(p JointProblem, alpha []float64) (float64, error) {
 	if err := p.Validate(); err != nil {
 		return 0, fmt.Errorf("solver: %w", err)
 	}
-	k := min(p.K, p.features())
+	k := min(p.K, p.Features())
 	if k == 0 {
 		return 0, nil
 	}
 	if p.Model == Bernoulli {
 		return solveJointBernoulli(p).UpperBound, nil
 	}
-	if err := validateShares(alpha, p.Classes); err != nil {
+	if err := validateShares(alpha, p.Classes()); err != nil {
 		return 0, fmt.Errorf("solver: %w", err)
 	}
 	r := newJointRanking(p)
-	for c, b := range r.massOf(p.vectors.size) {
+	for c, b := range r.massOf(p.size) {
 		if b > 0 && alpha[c] == 0 {
 			return math.Inf(1), nil
 		}

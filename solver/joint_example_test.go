@@ -11,7 +11,7 @@ func ExampleJoint() {
 	words := []string{"goal", "orbit", "doctor", "team", "the"}
 	counts := [][]float64{{110, 3, 6}, {1, 164, 0}, {2, 4, 121}, {310, 22, 9}, {5210, 6490, 6120}}
 
-	p := solver.JointProblem{Classes: 3, K: 3, Smoothing: 1}
+	p := solver.JointProblem{Vectors: solver.NewVectors(3), K: 3, Smoothing: 1}
 	for _, f := range counts {
 		if err := p.Add([]int32{0, 1, 2}, f, 1); err != nil {
 			fmt.Println(err)
@@ -25,7 +25,7 @@ func ExampleJoint() {
 	}
 	for i, word := range words {
 		if r.Take[i] > 0 {
-			classes, counts, _ := p.Vector(i)
+			classes, counts, _ := p.At(i)
 			fmt.Printf("%s %+.2f\n", word, r.Parameters.Weights(nil, classes, counts))
 		}
 	}

@@ -3,7 +3,7 @@ package solver
 import "math"
 
 // JointParameters is all of a model of several classes that a feature of its support needs, besides its own counts, to
-// know its score, its θ and its weights. Counts are given as [JointProblem.Add] takes them; smoothing is added here.
+// know its score, its θ and its weights. Counts are given as [Vectors.Add] takes them; smoothing is added here.
 type JointParameters struct {
 	Model     Model
 	Smoothing float64
@@ -57,7 +57,7 @@ func (p JointParameters) documents() []float64 {
 }
 
 func (p JointParameters) intercepts(problem JointProblem, take []int64) []float64 {
-	intercepts := make([]float64, problem.Classes)
+	intercepts := make([]float64, problem.Classes())
 	if len(p.Documents) == 0 {
 		return intercepts
 	}
@@ -73,7 +73,7 @@ func (p JointParameters) intercepts(problem JointProblem, take []int64) []float6
 		if t == 0 {
 			continue
 		}
-		classes, counts := problem.vectors.at(i)
+		classes, counts := problem.entries(i)
 		theta = p.Theta(theta[:0], classes, counts)
 		common := p.Common(counts)
 		for c, x := range theta {

@@ -109,8 +109,8 @@ func (f *jointFrame) round(mix []float64) (take []int64, ok bool) {
 		}
 	}
 	slices.SortStableFunc(parts, func(i, j int) int {
-		a, m := f.ranking.vectors.at(i)
-		b, n := f.ranking.vectors.at(j)
+		a, m := f.ranking.vectors.entries(i)
+		b, n := f.ranking.vectors.entries(j)
 		return cmp.Or(slices.Compare(a, b), slices.Compare(m, n))
 	})
 	var passed float64

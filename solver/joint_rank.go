@@ -14,7 +14,7 @@ import (
 // An evaluation takes that difference for all vectors, with a bound on its rounding, and the divergence itself for those
 // that can be among the top k.
 type jointRanking struct {
-	vectors   *jointVectors
+	vectors   *Vectors
 	classes   int
 	smoothing float64
 	mass      []float64 // g_i, smoothed
@@ -29,10 +29,10 @@ type jointWeighted struct {
 }
 
 func newJointRanking(p JointProblem) *jointRanking {
-	n := p.Vectors()
+	n := p.Len()
 	r := &jointRanking{
-		vectors:   &p.vectors,
-		classes:   p.Classes,
+		vectors:   p.Vectors,
+		classes:   p.Classes(),
 		smoothing: p.Smoothing,
 		mass:      make([]float64, n),
 		constant:  make([]float64, n),
@@ -40,7 +40,7 @@ func newJointRanking(p JointProblem) *jointRanking {
 		order:     make([]jointWeighted, 0, n),
 	}
 	for i := range n {
-		classes, counts := r.vectors.at(i)
+		classes, counts := r.vectors.entries(i)
 		g := smoothedMass(counts, r.smoothing, r.classes)
 		r.mass[i] = g
 		if g == 0 {
@@ -81,7 +81,7 @@ func (r *jointRanking) score(at *Shares, k int64) {
 	unit := float64(r.classes+4) * 0x1p-51 * most
 	r.order = r.order[:0]
 	for i := range r.scores {
-		classes, counts := r.vectors.at(i)
+		classes, counts := r.vectors.entries(i)
 		dot := common
 		for j, c := range classes {
 			dot += counts[j] * at.Log[c]
@@ -92,7 +92,7 @@ func (r *jointRanking) score(at *Shares, k int64) {
 	low := jointLargest(r.order, k)
 	for i, h := range r.scores {
 		if h+unit*r.mass[i] >= low {
-			classes, counts := r.vectors.at(i)
+			classes, counts := r.vectors.entries(i)
 			r.scores[i] = at.divergence(classes, counts, r.mass[i], r.smoothing)
 		} else {
 			r.scores[i] = max(0, min(h, low))
@@ -103,7 +103,7 @@ func (r *jointRanking) score(at *Shares, k int64) {
 // scoreAll computes the scores of all vectors to full precision.
 func (r *jointRanking) scoreAll(at *Shares) {
 	for i, g := range r.mass {
-		classes, counts := r.vectors.at(i)
+		classes, counts := r.vectors.entries(i)
 		r.scores[i] = at.divergence(classes, counts, g, r.smoothing)
 	}
 }
@@ -140,7 +140,7 @@ func (r *jointRanking) top(k int64) jointTop {
 
 // addTo adds the counts of n features of vector i, not smoothed.
 func (r *jointRanking) addTo(mass []sum, i int, n int64) {
-	classes, counts := r.vectors.at(i)
+	classes, counts := r.vectors.entries(i)
 	for j, c := range classes {
 		mass[c].add(float64(n) * counts[j])
 	}
@@ -199,7 +199,7 @@ func (r *jointRanking) gain(t jointTop) float64 {
 	own := sharesOf(t.mass)
 	var gain sum
 	r.each(t, func(i int, n int64) {
-		classes, counts := r.vectors.at(i)
+		classes, counts := r.vectors.entries(i)
 		gain.add(float64(n) * own.divergence(classes, counts, r.mass[i], r.smoothing))
 	})
 	return gain.value()

@@ -43,7 +43,7 @@ func (r JointResult) Selector(p JointProblem) JointSelector {
 	}
 	score := s.scoring()
 	for i, n := range r.Take {
-		classes, counts, size := p.Vector(i)
+		classes, counts, size := p.At(i)
 		h := score(classes, counts)
 		if n < size {
 			s.High = max(s.High, h)
@@ -60,7 +60,7 @@ func (r JointResult) Selector(p JointProblem) JointSelector {
 	s.Low -= 1e-9*math.Abs(s.Low) + 1e-12
 	s.High += 1e-9*math.Abs(s.High) + 1e-12
 	for i, n := range r.Take {
-		classes, counts, size := p.Vector(i)
+		classes, counts, size := p.At(i)
 		if h := score(classes, counts); s.Low <= h && h <= s.High {
 			s.Near = append(s.Near, JointTaken{slices.Clone(classes), slices.Clone(counts), n, size})
 		}

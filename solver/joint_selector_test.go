@@ -33,8 +33,8 @@ func TestJointSelectorAgreesWithTheResult(t *testing.T) {
 					t.Fatal(err)
 				}
 				selects := s.Rule()
-				for i := range p.Vectors() {
-					classes, counts, size := p.Vector(i)
+				for i := range p.Len() {
+					classes, counts, size := p.At(i)
 					n, all := selects(classes, counts)
 					if all {
 						n = size
@@ -53,7 +53,7 @@ func TestJointSelectorIsSmall(t *testing.T) {
 	p := jointText(2000, 8)
 	p.K = 200
 	r := mustJoint(t, p, Settings{})
-	if near := len(r.Selector(p).Near); near > p.Vectors()/20 {
-		t.Errorf("%d of %d vectors are listed", near, p.Vectors())
+	if near := len(r.Selector(p).Near); near > p.Len()/20 {
+		t.Errorf("%d of %d vectors are listed", near, p.Len())
 	}
 }

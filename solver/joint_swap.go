@@ -70,7 +70,7 @@ func (f *jointFrame) bestSwap(s jointSupport, near []int) (from, to int, ok bool
 
 // shift adds the counts of n features of vector i to a mass. Smoothing is left out: k features have the same in any case.
 func (f *jointFrame) shift(mass []float64, i int, n float64) {
-	classes, counts := f.ranking.vectors.at(i)
+	classes, counts := f.ranking.vectors.entries(i)
 	for j, c := range classes {
 		mass[c] = max(0, mass[c]+n*counts[j]) // below zero by rounding only
 	}

@@ -16,7 +16,7 @@ import (
 // their first; index tells the vector of each.
 func jointProblemOf(t testing.TB, counts [][]float64, k int64, smoothing float64) (p JointProblem, index []int) {
 	t.Helper()
-	p = JointProblem{Classes: len(counts[0]), K: k, Smoothing: smoothing}
+	p = JointProblem{Vectors: NewVectors(len(counts[0])), K: k, Smoothing: smoothing}
 	var distinct [][]float64
 	var sizes []int64
 	for _, f := range counts {
@@ -144,12 +144,12 @@ func checkJoint(t *testing.T, what string, p JointProblem, r JointResult) {
 	t.Helper()
 	var size int64
 	for i, n := range r.Take {
-		if n < 0 || n > p.vectors.size[i] {
-			t.Errorf("%s: %d features taken of a vector of %d", what, n, p.vectors.size[i])
+		if n < 0 || n > p.size[i] {
+			t.Errorf("%s: %d features taken of a vector of %d", what, n, p.size[i])
 		}
 		size += n
 	}
-	if k := min(p.K, p.features()); size != k || r.K != k || r.Parameters.Features != k {
+	if k := min(p.K, p.Features()); size != k || r.K != k || r.Parameters.Features != k {
 		t.Errorf("%s: the support has %d features and says %d, want %d", what, size, r.K, k)
 	}
 	if !(r.Gap >= 0) || r.UpperBound-r.Gain != r.Gap || r.Gain < 0 {
@@ -158,7 +158,7 @@ func checkJoint(t *testing.T, what string, p JointProblem, r JointResult) {
 	var scores sum
 	for i, n := range r.Take {
 		if n > 0 {
-			classes, counts, _ := p.Vector(i)
+			classes, counts, _ := p.At(i)
 			scores.add(float64(n) * r.Parameters.Score(classes, counts))
 		}
 	}
@@ -179,7 +179,7 @@ func checkJoint(t *testing.T, what string, p JointProblem, r JointResult) {
 // checkJointLikelihood computes the log-likelihood of the model returned, as the definition has it.
 func checkJointLikelihood(t *testing.T, what string, p JointProblem, r JointResult) {
 	t.Helper()
-	thetas := make([]sum, p.Classes)
+	thetas := make([]sum, p.Classes())
 	var likelihood sum
 	size := 0.0
 	add := func(n int64, f, theta []float64, documents []float64) {
@@ -197,9 +197,9 @@ func checkJointLikelihood(t *testing.T, what string, p JointProblem, r JointResu
 	if p.Model == Bernoulli {
 		documents = r.Parameters.documents()
 	}
-	for i := range p.Vectors() {
-		classes, counts, n := p.Vector(i)
-		f, common := make([]float64, p.Classes), make([]float64, p.Classes)
+	for i := range p.Len() {
+		classes, counts, n := p.At(i)
+		f, common := make([]float64, p.Classes()), make([]float64, p.Classes())
 		for j, c := range classes {
 			f[c] = counts[j]
 		}
@@ -238,7 +238,7 @@ func TestJointGolden(t *testing.T) {
 				t.Errorf("%s: the certificate is %v", what, r.Certificate)
 			}
 			if !slices.ContainsFunc(want.PhiSupports, func(support []int) bool {
-				take := make([]int64, p.Vectors())
+				take := make([]int64, p.Len())
 				for _, i := range support {
 					take[index[i]]++
 				}
@@ -311,7 +311,7 @@ func TestJointOfTwoClassesIsSolve(t *testing.T) {
 		for i := range counts {
 			counts[i] = []float64{positive[i], negative[i]}
 		}
-		groups, _, err := GroupFeatures(positive, negative)
+		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +345,7 @@ func checkJointTwoParameters(t *testing.T, what string, p JointProblem, r JointR
 	t.Helper()
 	take := make([]int64, len(two.Groups))
 	dense := func(i int) (a, b float64) {
-		classes, counts, _ := p.Vector(i)
+		classes, counts, _ := p.At(i)
 		f := make([]float64, 2)
 		for j, c := range classes {
 			f[c] = counts[j]
@@ -366,7 +366,7 @@ func checkJointTwoParameters(t *testing.T, what string, p JointProblem, r JointR
 		if n == 0 {
 			continue
 		}
-		classes, counts, _ := p.Vector(i)
+		classes, counts, _ := p.At(i)
 		a, b := dense(i)
 		theta := r.Parameters.Theta(nil, classes, counts)
 		tp, tn := params.Theta(a, b)
@@ -555,7 +555,7 @@ func TestJointBernoulliOfAllDocuments(t *testing.T) {
 		r := mustJoint(t, p, Settings{})
 		near(t, "the gain", r.Gain, 0, 1e-14)
 		near(t, "the base", r.Base, 0, 1e-12)
-		classes, counts, _ := p.Vector(0)
+		classes, counts, _ := p.At(0)
 		for _, x := range append(r.Parameters.Weights(nil, classes, counts), r.Parameters.Intercepts...) {
 			if math.IsNaN(x) {
 				t.Errorf("documents %v: a weight or an intercept is not a number", documents)
@@ -592,7 +592,7 @@ func TestJointDegenerate(t *testing.T) {
 		checkJoint(t, c.name, p, r)
 		weights := 0.0
 		for i, n := range r.Take {
-			if classes, counts, _ := p.Vector(i); n > 0 {
+			if classes, counts, _ := p.At(i); n > 0 {
 				for _, w := range r.Parameters.Weights(nil, classes, counts) {
 					weights += w
 				}
@@ -610,10 +610,10 @@ func TestJointSingleFeatureGainsNothing(t *testing.T) {
 		_, counts := jointInstance(rng, 3, 5)
 		p, _ := jointProblemOf(t, counts, 1, 0.3)
 		r := mustJoint(t, p, Settings{})
-		if r.Gain != 0 || r.Certificate != Optimal || r.UpperBound <= 0 && p.Vectors() > 1 {
+		if r.Gain != 0 || r.Certificate != Optimal || r.UpperBound <= 0 && p.Len() > 1 {
 			t.Errorf("k=1: gain %v, certificate %v, bound %v; want 0, optimal, above 0", r.Gain, r.Certificate, r.UpperBound)
 		}
-		classes, counted, _ := p.Vector(slices.Index(r.Take, 1))
+		classes, counted, _ := p.At(slices.Index(r.Take, 1))
 		if w := r.Parameters.Weights(nil, classes, counted); slices.ContainsFunc(w, func(x float64) bool { return x != 0 }) {
 			t.Errorf("the weights are %v, want 0", w)
 		}
@@ -621,18 +621,17 @@ func TestJointSingleFeatureGainsNothing(t *testing.T) {
 }
 
 func TestJointVectorsHaveNoZeros(t *testing.T) {
-	p := JointProblem{Classes: 4}
-	p.Grow(2, 8)
+	p := JointProblem{Vectors: NewVectors(4)}
 	for _, f := range [][]float64{{0, 2, 0, 1}, {0, 0, 0, 0}} {
 		if err := p.Add([]int32{0, 1, 2, 3}, f, 3); err != nil {
 			t.Fatal(err)
 		}
 	}
-	classes, counts, size := p.Vector(0)
+	classes, counts, size := p.At(0)
 	if !slices.Equal(classes, []int32{1, 3}) || !slices.Equal(counts, []float64{2, 1}) || size != 3 {
 		t.Errorf("the first vector is %v %v of %d features", classes, counts, size)
 	}
-	if classes, counts, size := p.Vector(1); len(classes) != 0 || len(counts) != 0 || size != 3 {
+	if classes, counts, size := p.At(1); len(classes) != 0 || len(counts) != 0 || size != 3 {
 		t.Errorf("the second vector is %v %v of %d features", classes, counts, size)
 	}
 }
@@ -648,8 +647,8 @@ func TestJointRefuses(t *testing.T) {
 		"an unknown model":               func(p *JointProblem) { p.Model = 7 },
 		"a negative k":                   func(p *JointProblem) { p.K = -1 },
 		"no classes":                     func(p *JointProblem) { *p = JointProblem{K: 1} },
-		"no features":                    func(p *JointProblem) { *p = JointProblem{Classes: 2, K: 1} },
-		"no mass":                        func(p *JointProblem) { *p = JointProblem{Classes: 2, K: 1}; add(p, 0, 0) },
+		"no features":                    func(p *JointProblem) { *p = JointProblem{Vectors: NewVectors(2), K: 1} },
+		"no mass":                        func(p *JointProblem) { *p = JointProblem{Vectors: NewVectors(2), K: 1}; add(p, 0, 0) },
 		"smoothing below zero":           func(p *JointProblem) { p.Smoothing = -1 },
 		"smoothing that is not a number": func(p *JointProblem) { p.Smoothing = math.NaN() },
 		"Bernoulli without documents":    func(p *JointProblem) { p.Model = Bernoulli },
@@ -658,7 +657,7 @@ func TestJointRefuses(t *testing.T) {
 		"infinitely many documents":      func(p *JointProblem) { p.Model, p.Documents = Bernoulli, []float64{9, math.Inf(1), 9} },
 		"more documents than there are":  func(p *JointProblem) { p.Model, p.Documents = Bernoulli, []float64{9, 9, 2} },
 	} {
-		p := JointProblem{Classes: 3, K: 1}
+		p := JointProblem{Vectors: NewVectors(3), K: 1}
 		add(&p, 1, 0, 3)
 		add(&p, 0, 2, 1)
 		change(&p)
@@ -676,8 +675,8 @@ func TestJointRefuses(t *testing.T) {
 		"a negative count":          func(p *JointProblem) error { return p.Add([]int32{1}, []float64{-1}, 1) },
 		"a count too large":         func(p *JointProblem) error { return p.Add([]int32{1}, []float64{1e101}, 1) },
 	} {
-		p := JointProblem{Classes: 3}
-		if add(&p) == nil || p.Vectors() > 0 {
+		p := JointProblem{Vectors: NewVectors(3)}
+		if add(&p) == nil || p.Len() > 0 {
 			t.Errorf("%s was accepted", name)
 		}
 	}
@@ -695,7 +694,7 @@ func TestJointRefuses(t *testing.T) {
 			t.Errorf("the support %v was accepted", take)
 		}
 	}
-	if _, err := Joint(JointProblem{Classes: 2}, Settings{}); !errors.Is(err, ErrNoFeatures) {
+	if _, err := Joint(JointProblem{Vectors: NewVectors(2)}, Settings{}); !errors.Is(err, ErrNoFeatures) {
 		t.Errorf("without features the error is %v", err)
 	}
 }
@@ -747,13 +746,13 @@ func TestJointSearchEndsAtTheMinimum(t *testing.T) {
 	check := func(what string, counts [][]float64, k int64) {
 		p, _ := jointProblemOf(t, counts, k, 0)
 		r := newJointRanking(p)
-		mass := r.massOf(p.vectors.size)
-		if k >= p.features() || classesWithMass(mass) < 2 {
+		mass := r.massOf(p.size)
+		if k >= p.Features() || classesWithMass(mass) < 2 {
 			return
 		}
 		d := minimiseJoint(r, k, sharesOf(mass), Settings{}.withDefaults())
 		if math.Abs(d.upper-d.lower) > 1e-11*d.upper+1e-16*total(mass) || d.status == Stopped {
-			t.Errorf("%s, C=%d k=%d: the search ends between %v and %v, %v after %d evaluations", what, p.Classes, k, d.lower, d.upper, d.status, d.evaluations)
+			t.Errorf("%s, C=%d k=%d: the search ends between %v and %v, %v after %d evaluations", what, p.Classes(), k, d.lower, d.upper, d.status, d.evaluations)
 		}
 	}
 	rng := random(23)
@@ -851,7 +850,7 @@ func TestJointTakesTiesInBalance(t *testing.T) {
 		rng.Shuffle(len(grouped), func(i, j int) { grouped[i], grouped[j] = grouped[j], grouped[i] })
 		k := int64(classes * each)
 		p, _ := jointProblemOf(t, grouped, k, 0)
-		single := JointProblem{Classes: classes, K: k} // a vector a feature
+		single := JointProblem{Vectors: NewVectors(classes), K: k} // a vector a feature
 		for _, f := range grouped {
 			classes, counts := sparse(f)
 			if err := single.Add(classes, counts, 1); err != nil {

@@ -36,8 +36,14 @@ func (v *Vectors) Features() (m int64) {
 // At returns vector i: the classes in which its size features occur, in ascending order, and their counts, all above
 // zero. The slices are not to be changed.
 func (v *Vectors) At(i int) (classes []int32, counts []float64, size int64) {
+	classes, counts = v.entries(i)
+	return classes, counts, v.size[i]
+}
+
+// entries are the classes and the counts of vector i.
+func (v *Vectors) entries(i int) (classes []int32, counts []float64) {
 	from, to := v.start[i], v.start[i+1]
-	return v.class[from:to], v.count[from:to], v.size[i]
+	return v.class[from:to], v.count[from:to]
 }
 
 // Add appends a vector, the counts of size features. Classes are numbered from 0 and ascend; counts of zero may be
