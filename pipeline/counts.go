@@ -90,7 +90,7 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 	if err != nil {
 		return c, err
 	}
-	if err := checkClassDocuments(name, table.Classes, classDocuments, bernoulli); err != nil {
+	if err := checkClassDocuments(name, table.Classes, classDocuments, sel); err != nil {
 		return c, err
 	}
 	for _, label := range table.Classes {
@@ -101,15 +101,16 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 		}
 		c.Classes = append(c.Classes, class)
 	}
+	slices.SortFunc(c.Classes, func(a, b modelio.Class) int { return strings.Compare(a.Label, b.Label) })
 	c.Source = countio.Source{Own: name}
 	c.Files = []countio.FileSum{{Name: name}}
 	c.From, err = identify(ctx, name)
 	return c, err
 }
 
-// checkClassDocuments holds that the number of documents is known of all classes or of none, and of all for a Bernoulli
-// model.
-func checkClassDocuments(name string, classes []string, documents map[string]int64, bernoulli bool) error {
+// checkClassDocuments holds that the number of documents is known of all classes or of none, and of all where the
+// selection needs it.
+func checkClassDocuments(name string, classes []string, documents map[string]int64, sel Selection) error {
 	for _, label := range slices.Sorted(maps.Keys(documents)) {
 		if !slices.Contains(classes, label) {
 			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", transforms.ListLabels([]string{label}), name, transforms.ListLabels(classes))
@@ -122,8 +123,11 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 		if len(documents) > 0 {
 			return fmt.Errorf("--class_documents: %s is missing; %s has the classes %s", transforms.ListLabels([]string{label}), name, transforms.ListLabels(classes))
 		}
-		if bernoulli {
+		if sel.Model == solver.Bernoulli {
 			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", transforms.ListLabels([]string{label}))
+		}
+		if sel.Method == solver.Chi2 {
+			return fmt.Errorf("--method=chi2 needs the number of documents: --class_documents=%s=n,…", transforms.ListLabels([]string{label}))
 		}
 	}
 	return nil

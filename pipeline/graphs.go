@@ -52,7 +52,7 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 // selectFrom is the part of the graph that knows counts only.
 func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, source countio.Source, sel Selection, commit transforms.CommitParams) {
 	solved := transforms.Solve(s, audited, histogram, transforms.SolveParams{
-		Model: sel.Model, Strategy: sel.Strategy, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
+		Model: sel.Model, Method: sel.Method, Strategy: sel.Strategy, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
 	})
 	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: source, Model: sel.Model})
 	transforms.Commit(s, audited, solved, selected, commit)

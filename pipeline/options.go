@@ -40,6 +40,7 @@ type Tuning struct {
 type Selection struct {
 	K         []transforms.K
 	Model     solver.Model
+	Method    solver.Method
 	Strategy  transforms.Strategy
 	Smoothing []float64
 	Positive  string // empty: the last label in byte order, or every class if there are more than two
@@ -87,6 +88,7 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 		}
 		options["k"] = strings.Join(ks, ",")
 		options["model"] = selection.Model.String()
+		options["method"] = string(selection.Method)
 		options["strategy"] = string(selection.Strategy)
 		var smoothing []string
 		for _, a := range selection.Smoothing {

@@ -39,25 +39,20 @@ func Verify(ctx context.Context, dir string) (checks []string, err error) {
 }
 
 type verifier struct {
-	ctx    context.Context
-	dir    string
-	run    modelio.Published
-	groups func(m modelio.ModelRow) []solver.Group // the counts, read again
-	counts map[string]labelled                     // of the selected features
-	checks []string
+	ctx     context.Context
+	dir     string
+	run     modelio.Published
+	vectors *solver.Vectors // the counts, read again
+	groups  func(m modelio.ModelRow) []solver.Group
+	counts  map[string]labelled // of the selected features
+	checks  []string
 }
 
 // labelled are the counts of a feature in the classes in which it has any.
 type labelled struct {
+	id     int64
 	labels []string
 	counts []float64
-}
-
-// sides are the counts of a selected feature on the two sides of a model.
-func (v *verifier) sides(m modelio.ModelRow, feature string) [2]float64 {
-	l := v.counts[feature]
-	positive, negative := transforms.Sides(m, l.labels, func(i int) float64 { return l.counts[i] })
-	return [2]float64{positive, negative}
 }
 
 func (v *verifier) found(format string, args ...any) {
@@ -188,7 +183,7 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums co
 			}
 			hist.Add(classes, counts)
 			if _, ok := v.counts[f.Name]; ok {
-				l := labelled{counts: counts}
+				l := labelled{id: f.ID, counts: counts}
 				for _, c := range classes {
 					l.labels = append(l.labels, hist.Label(c))
 				}
@@ -208,12 +203,13 @@ func (v *verifier) group(hist *histogram.Histogram) (err error) {
 	hist.Pack(math.MaxInt, func(b []byte) {
 		err = histogram.Unpack(b, func(_ []string, e histogram.Entry) error { return vectors.Add(e.Classes, e.Counts, e.Size) })
 	})
-	v.groups = transforms.Groups(vectors.Group(), v.run.Manifest.Classes)
+	v.vectors = vectors.Group()
+	v.groups = transforms.Groups(v.vectors, v.run.Manifest.Classes)
 	return err
 }
 
 func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
-	p = solver.Problem{Groups: v.groups(m), K: m.K, Smoothing: m.Smoothing}
+	p = solver.Problem{Groups: v.groups(m), K: m.K, Smoothing: m.Smoothing, Method: solver.Method(m.Method)}
 	if m.DocsPositive != nil && m.DocsNegative != nil {
 		p.DocumentsPositive, p.DocumentsNegative = float64(*m.DocsPositive), float64(*m.DocsNegative)
 	}
@@ -223,45 +219,157 @@ func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
 
 // models computes every model again from the counts of its features, and the bound at its α.
 func (v *verifier) models() error {
-	for _, m := range v.run.Models {
-		if err := transforms.CheckProblem(v.run.Manifest.Classes, m); err != nil {
+	for rest := v.run.Models; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Key() == rest[0].Key() {
+			n++
+		}
+		if err := v.model(rest[:n]); err != nil {
+			return fmt.Errorf("%s: %w", rest[0].Key(), err)
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// model verifies one model, which has a row for each class if it is joint.
+func (v *verifier) model(rows []modelio.ModelRow) error {
+	m := rows[0]
+	if err := transforms.CheckProblem(v.run.Manifest.Classes, rows); err != nil {
+		return err
+	}
+	if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
+		return fmt.Errorf("the model is of %d features, certificate %q; there are %d", m.M, m.Certificate, v.run.Manifest.Features)
+	}
+	published := v.run.Of(m)
+	if int64(len(published)) != m.K*int64(len(rows)) {
+		return fmt.Errorf("the model has %d rows of features", len(published))
+	}
+	var features []transforms.Feature
+	solution := transforms.Solution{Models: rows}
+	if m.Strategy == modelio.Joint {
+		solution.Joint = &transforms.JointSolution{}
+	}
+	for i, f := range published {
+		if i%len(rows) == 0 {
+			counted := v.counts[f.Feature]
+			features = append(features, transforms.Feature{Name: f.Feature, ID: counted.id,
+				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })})
+		}
+	}
+	gain, bound, err := v.again(&solution, features)
+	if err != nil {
+		return err
+	}
+	for i, f := range solution.Rows(features) {
+		if err := sameFeature(published[i], f); err != nil {
 			return err
 		}
-		p, err := v.problem(m)
-		if err != nil {
-			return err
+	}
+	v.found("%s: gain %s from the counts of its %s, bound %s at α = %s", v.name(m), humanize.FormatFloat("#,###.######", gain),
+		plural(m.K, "feature"), humanize.FormatFloat("#,###.######", bound), shares(rows))
+	return nil
+}
+
+// shares are the α of a model.
+func shares(rows []modelio.ModelRow) string {
+	var list []string
+	for i, m := range rows {
+		if i == 3 {
+			list = append(list, "…")
+			break
 		}
-		features := v.run.Of(m)
-		take, err := v.support(m, features, p.Groups)
-		if err != nil {
-			return err
+		list = append(list, fmt.Sprintf("%.6f", m.Alpha))
+	}
+	return strings.Join(list, ", ")
+}
+
+// again solves nothing, but evaluates what was found, and completes the solution by it.
+func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) (gain, bound float64, err error) {
+	if s.Joint != nil {
+		return v.jointAgain(s, features)
+	}
+	m := s.Models[0]
+	p, err := v.problem(m)
+	if err != nil {
+		return 0, 0, err
+	}
+	take := make([]int64, len(p.Groups))
+	for _, f := range features {
+		at := solver.GroupOf(p.Groups, f.Counts[0], f.Counts[1])
+		if at < 0 {
+			return 0, 0, fmt.Errorf("the feature %q has no counts", f.Name)
 		}
-		base, gain, params, err := solver.Evaluate(p, take)
-		if err != nil {
-			return err
+		take[at]++
+	}
+	base, gain, params, err := solver.Evaluate(p, take)
+	if err != nil {
+		return 0, 0, err
+	}
+	if bound, err = solver.Bound(p, m.Odds); err != nil {
+		return 0, 0, err
+	}
+	s.Parameters, s.Selector.Statistic = params, p.Statistic()
+	return gain, bound, sameNumbers([]number{
+		{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercept},
+		{"upper_bound_gain", m.UpperBoundGain, bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
+	})
+}
+
+func (v *verifier) jointAgain(s *transforms.Solution, features []transforms.Feature) (gain, bound float64, err error) {
+	model, err := solver.ParseModel(s.Models[0].Model)
+	if err != nil {
+		return 0, 0, err
+	}
+	p := transforms.JointProblem(v.vectors, v.run.Manifest.Classes, model, s.Models[0].Smoothing)
+	p.K = s.Models[0].K
+	take := make([]int64, p.Len())
+	for _, f := range features {
+		at := p.Find(f.Counts)
+		if at < 0 {
+			return 0, 0, fmt.Errorf("the feature %q has no counts", f.Name)
 		}
-		bound, err := solver.Bound(p, m.Odds)
-		if err != nil {
-			return err
-		}
-		if err := sameNumbers(m.Key().String(), []number{
-			{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercept},
+		take[at]++
+	}
+	base, gain, params, err := solver.JointEvaluate(p, take)
+	if err != nil {
+		return 0, 0, err
+	}
+	var alpha []float64
+	for _, m := range s.Models {
+		alpha = append(alpha, m.Alpha)
+	}
+	if bound, err = solver.JointBound(p, alpha); err != nil {
+		return 0, 0, err
+	}
+	s.Joint.Parameters = params
+	for c, m := range s.Models {
+		err := sameNumbers([]number{
+			{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercepts[c]},
 			{"upper_bound_gain", m.UpperBoundGain, bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
-		}); err != nil {
-			return err
+		})
+		if err != nil {
+			return 0, 0, err
 		}
-		for _, f := range features {
-			thetaPositive, thetaNegative := params.Theta(f.CountPositive, f.CountNegative)
-			if err := sameNumbers(fmt.Sprintf("%s, feature %q", m.Key(), f.Feature), []number{
-				{"score", f.Score, params.Score(f.CountPositive, f.CountNegative)},
-				{"theta_positive", f.ThetaPositive, thetaPositive}, {"theta_negative", f.ThetaNegative, thetaNegative},
-				{"weight", f.Weight, params.Weight(f.CountPositive, f.CountNegative)},
-			}); err != nil {
-				return err
-			}
-		}
-		v.found("%s: gain %s from the counts of its %s, bound %s at α = %.6f", v.name(m), humanize.FormatFloat("#,###.######", gain),
-			plural(m.K, "feature"), humanize.FormatFloat("#,###.######", bound), m.Alpha)
+	}
+	return gain, bound, nil
+}
+
+// sameFeature compares a row as it was published with what it should be.
+func sameFeature(got, want modelio.FeatureRow) error {
+	if got.Rank != want.Rank || got.Feature != want.Feature || got.FeatureID != want.FeatureID || got.Class != want.Class {
+		return fmt.Errorf("%q of %s stands at rank %d, where %q of %s should", got.Feature, got.Class, got.Rank, want.Feature, want.Class)
+	}
+	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
+		return fmt.Errorf("feature %q has counts %v and %v; found %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
+	}
+	err := sameNumbers([]number{
+		{"score", got.Score, want.Score}, {"statistic", got.Statistic, want.Statistic},
+		{"theta_positive", got.ThetaPositive, want.ThetaPositive}, {"theta_negative", got.ThetaNegative, want.ThetaNegative},
+		{"weight", got.Weight, want.Weight},
+	})
+	if err != nil {
+		return fmt.Errorf("feature %q: %w", got.Feature, err)
 	}
 	return nil
 }
@@ -275,29 +383,6 @@ func (v *verifier) name(m modelio.ModelRow) string {
 	return name
 }
 
-// support finds the features of a model among the groups, and holds that they are as they were counted.
-func (v *verifier) support(m modelio.ModelRow, features []modelio.FeatureRow, groups []solver.Group) (take []int64, err error) {
-	if int64(len(features)) != m.K {
-		return nil, fmt.Errorf("%s: the model has %d features", m.Key(), len(features))
-	}
-	if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
-		return nil, fmt.Errorf("%s: the model is of %d features, certificate %q; there are %d", m.Key(), m.M, m.Certificate, v.run.Manifest.Features)
-	}
-	if !slices.IsSortedFunc(features, transforms.CompareFeatures) {
-		return nil, fmt.Errorf("%s: the features are not in the order of their rank", m.Key())
-	}
-	take = make([]int64, len(groups))
-	for i, f := range features {
-		counts := v.sides(m, f.Feature)
-		at := solver.GroupOf(groups, counts[0], counts[1])
-		if f.Rank != int64(i)+1 || counts != [2]float64{f.CountPositive, f.CountNegative} || at < 0 {
-			return nil, fmt.Errorf("%s: feature %q has rank %d and counts %v and %v; found %d and %v", m.Key(), f.Feature, f.Rank, f.CountPositive, f.CountNegative, i+1, counts)
-		}
-		take[at]++
-	}
-	return take, nil
-}
-
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -305,52 +390,56 @@ func plural(n int64, noun string) string {
 	return humanize.Comma(n) + " " + noun + "s"
 }
 
-// path computes the bound of every row of the path at its α.
+// path computes the bound of every row of the path at its α. That of a joint problem has one for each class, which the path
+// does not keep.
 func (v *verifier) path() error {
 	models := map[modelio.Key]modelio.ModelRow{}
 	for _, m := range v.run.Models {
 		models[m.Key()] = m
 		models[modelio.Key{Problem: m.Problem, Smoothing: m.Smoothing}] = m // any k tells the problem
 	}
+	bounds := 0
 	var p solver.Problem
 	var last modelio.Key
 	for _, row := range v.run.Path {
-		if of := (modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}); of != last {
-			m, ok := models[of]
-			if !ok {
-				return fmt.Errorf("path, %s: the run has no model of it", row.Key())
+		of := modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}
+		m, ok := models[of]
+		if !ok {
+			return fmt.Errorf("path, %s: the run has no model of it", row.Key())
+		}
+		if m.Strategy != modelio.Joint {
+			if of != last {
+				var err error
+				if p, err = v.problem(m); err != nil {
+					return err
+				}
+				last = of
 			}
-			var err error
-			if p, err = v.problem(m); err != nil {
+			p.K = row.K
+			bound, err := solver.Bound(p, row.Odds)
+			if err != nil {
 				return err
 			}
-			last = of
+			if err := sameNumbers([]number{{"upper_bound_gain", row.UpperBoundGain, bound}}); err != nil {
+				return fmt.Errorf("path, %s: %w", row.Key(), err)
+			}
+			bounds++
 		}
-		p.K = row.K
-		bound, err := solver.Bound(p, row.Odds)
-		if err != nil {
-			return err
-		}
-		if err := sameNumbers(fmt.Sprintf("path, %s", row.Key()), []number{
-			{"upper_bound_gain", row.UpperBoundGain, bound}, {"gap", row.Gap, row.UpperBoundGain - row.Gain},
-		}); err != nil {
-			return err
-		}
-		if !(row.Gap >= 0) || !isCertificate(row.Certificate) {
+		if !(row.Gap >= 0) || row.Gap != row.UpperBoundGain-row.Gain || !isCertificate(row.Certificate) {
 			return fmt.Errorf("path, %s: the gap is %v and the certificate %q", row.Key(), row.Gap, row.Certificate)
 		}
 		if m, ok := models[row.Key()]; ok && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
 			return fmt.Errorf("path, %s: it says other than the model", row.Key())
 		}
 	}
-	if len(v.run.Models) > 0 {
-		v.found("the bounds of %d ks on the path", len(v.run.Path))
+	if bounds > 0 {
+		v.found("the bounds of %d ks on the path", bounds)
 	}
 	return nil
 }
 
 func isCertificate(text string) bool {
-	return text == solver.Optimal.String() || text == solver.Bounded.String()
+	return text == solver.Optimal.String() || text == solver.Bounded.String() || text == solver.Heuristic.String()
 }
 
 type number struct {
@@ -359,13 +448,13 @@ type number struct {
 }
 
 // sameNumbers compares what a file says with what was computed, to nine digits: other processors round otherwise.
-func sameNumbers(where string, numbers []number) error {
+func sameNumbers(numbers []number) error {
 	for _, n := range numbers {
 		if n.got == n.want || math.IsNaN(n.got) && math.IsNaN(n.want) {
 			continue
 		}
 		if !(math.Abs(n.got-n.want) <= 1e-9*math.Abs(n.want)+1e-12) {
-			return fmt.Errorf("%s: %s is %v, but computed again it is %v", where, n.name, n.got, n.want)
+			return fmt.Errorf("%s is %v, but computed again it is %v", n.name, n.got, n.want)
 		}
 	}
 	return nil

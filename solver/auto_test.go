@@ -29,11 +29,12 @@ func TestAutoK(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := bounds[m]
+		curve, err := p.Curve(Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, share := range []float64{0.1, 0.5, 0.9, 0.999, 1} {
-			k, err := KForGain(p, share, Settings{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := curve.ForGain(share)
 			gain := func(k int64) float64 {
 				p.K = k
 				r, err := Solve(p, Settings{})
@@ -46,10 +47,7 @@ func TestAutoK(t *testing.T) {
 				t.Errorf("%s: k = %d gains %v, one fewer %v; the target is %v", kind, k, g, gain(k-1), share*all)
 			}
 		}
-		k, err := KAtElbow(p, Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := curve.Elbow()
 		height := func(k int64) float64 { return bounds[k] - float64(k)/float64(m)*all }
 		for _, other := range ks[1:] {
 			if height(other) > height(k)+1e-11*all {
@@ -89,16 +87,36 @@ func TestFalseDiscoveryRate(t *testing.T) {
 				want = i + 1
 			}
 		}
-		got, err := KByFDR(p, 0.05)
+		got, err := SignificantFeatures(p, 0.05)
 		if err != nil || got != int64(want) {
 			t.Errorf("%d features, want %d of %v; %v", got, want, values, err)
 		}
 		found += want
+		joint := JointProblem{Vectors: NewVectors(2), Model: Bernoulli, Documents: []float64{60, 40}}
+		for i := range positive {
+			if err := joint.Add([]int32{0, 1}, []float64{negative[i], positive[i]}, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again, err := JointSignificantFeatures(joint, 0.05); err != nil || again != got {
+			t.Errorf("jointly %d features, want %d; %v", again, got, err)
+		}
 	}
 	if found == 0 {
 		t.Error("nothing was significant")
 	}
-	if _, err := KByFDR(Problem{Groups: []Group{{1, 1, 1}}}, 0.05); err == nil {
+	if _, err := SignificantFeatures(Problem{Groups: []Group{{1, 1, 1}}}, 0.05); err == nil {
 		t.Error("counts of occurrences were tested")
+	}
+}
+
+// P(χ² ≥ x) from tables.
+func TestChiSquareTail(t *testing.T) {
+	for _, c := range []struct {
+		x       float64
+		freedom int
+		want    float64
+	}{{3.841459, 1, 0.05}, {5.991465, 2, 0.05}, {30.14353, 19, 0.05}, {10.82757, 1, 0.001}, {43.8202, 19, 0.001}} {
+		near(t, "the tail", chiSquareTail(c.x/2, c.freedom), c.want, 1e-5*c.want)
 	}
 }

@@ -96,7 +96,7 @@ func solveJointMultinomial(p JointProblem, s Settings) JointResult {
 		d := minimiseJoint(r, p.K, start, s)
 		result.Status, result.Evaluations = d.status, d.evaluations
 		result.UpperBound, result.Alpha = d.upper, d.best.Alpha
-		if p.K == 1 {
+		if p.K == 1 || s.boundOnly {
 			// One feature gains nothing, whichever it is: Σθ_c is the same for all classes (erratum E17).
 			result.Take = r.take(r.at(&d.best, 1))
 			break

@@ -136,6 +136,29 @@ func (p JointParameters) Theta(dst []float64, classes []int32, counts []float64)
 	return dst
 }
 
+// Parts appends, class by class, what of the feature's score comes from the documents of the class: f_c log(θ_c/θ), for
+// the Bernoulli model (n_c-f_c) log((1-θ_c)/(1-θ)) besides.
+func (p JointParameters) Parts(dst []float64, classes []int32, counts []float64) []float64 {
+	from, common, j := len(dst), p.Common(counts), 0
+	dst = p.Theta(dst, classes, counts)
+	for c, theta := range dst[from:] {
+		f := p.Smoothing
+		if j < len(classes) && int(classes[j]) == c {
+			f += counts[j]
+			j++
+		}
+		part := xlogy(f, theta/common)
+		if p.Model == Bernoulli {
+			part += xlogy(p.Documents[c]+2*p.Smoothing-f, (1-theta)/(1-common))
+		}
+		if f == 0 && p.Model == Multinomial || theta == common {
+			part = 0
+		}
+		dst[from+c] = part
+	}
+	return dst
+}
+
 // Weights appends, class by class, what one occurrence (Bernoulli: the presence) of a selected feature adds to the
 // logarithm of the class's probability, up to what it adds to those of all classes: log(θ_c/θ) with the θ that all
 // classes would share, log(f_c|B|/(g B_c)); for the Bernoulli model log of the ratio of their odds. It is infinite

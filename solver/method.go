@@ -48,9 +48,12 @@ type Statistic struct {
 	ShareOfDocuments float64
 }
 
-// statistic returns that of the problem's method.
-func (p Problem) statistic() Statistic {
-	s := Statistic{Method: p.Method, Model: p.Model, Smoothing: p.Smoothing}
+// Statistic returns what ranks the features by the problem's method, or nil if it is their score.
+func (p Problem) Statistic() *Statistic {
+	if p.Method == "" || p.Method == NFS {
+		return nil
+	}
+	s := &Statistic{Method: p.Method, Model: p.Model, Smoothing: p.Smoothing}
 	if n := p.DocumentsPositive + p.DocumentsNegative; n > 0 {
 		s.ShareOfDocuments = p.DocumentsPositive / n
 	}
@@ -108,9 +111,8 @@ type heuristic struct {
 	ranking *ranking
 }
 
-func newHeuristic(p Problem, bounds path) *heuristic {
+func newHeuristic(p Problem, bounds path, s Statistic) *heuristic {
 	h := &heuristic{bounds, p, newRanking(p.Groups, Settings{})}
-	s := p.statistic()
 	h.ranking.scores = h.ranking.buffer()
 	for i, g := range p.Groups {
 		h.ranking.scores[i] = s.Of(g.Positive, g.Negative)

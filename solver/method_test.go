@@ -56,7 +56,7 @@ func TestMethods(t *testing.T) {
 // checkRanks holds that no feature left out has a larger statistic than one taken, and that the selector agrees.
 func checkRanks(t *testing.T, what string, p Problem, r Result) {
 	t.Helper()
-	s, selector := p.statistic(), r.Selector(p)
+	s, selector := p.Statistic(), r.Selector(p)
 	least, most := largest, 0.0
 	for i, g := range p.Groups {
 		if v := s.Of(g.Positive, g.Negative); r.Take[i] > 0 {
@@ -90,7 +90,7 @@ func TestChi2IsScikitLearns(t *testing.T) {
 	} {
 		p := Problem{Method: Chi2, DocumentsPositive: c.documents[0], DocumentsNegative: c.documents[1]}
 		for i, want := range c.want {
-			near(t, "chi2", p.statistic().Of(c.positive[i], c.negative[i]), want, 1e-14)
+			near(t, "chi2", p.Statistic().Of(c.positive[i], c.negative[i]), want, 1e-14)
 		}
 	}
 }

@@ -83,6 +83,8 @@ type Settings struct {
 
 	// From how many groups on evaluations are screened, and the ranking is narrowed.
 	screenFrom, narrowFrom int
+
+	boundOnly bool // no support is looked for
 }
 
 func (s Settings) withDefaults() Settings {

@@ -38,10 +38,7 @@ func (r Result) Selector(p Problem) Selector {
 		Low:               math.Inf(1),
 	}
 	s.Alpha, s.Beta = odds(r.Odds).shares()
-	if p.Method != "" && p.Method != NFS {
-		statistic := p.statistic()
-		s.Statistic = &statistic
-	}
+	s.Statistic = p.Statistic()
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s

@@ -81,8 +81,8 @@ func newPath(p Problem, ks []int64, s Settings) (path, error) {
 	} else {
 		exact = newMultinomial(p, s.withDefaults())
 	}
-	if p.Method != "" && p.Method != NFS {
-		return newHeuristic(p, exact), nil
+	if ranks := p.Statistic(); ranks != nil {
+		return newHeuristic(p, exact, *ranks), nil
 	}
 	return exact, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // Vectors are features by their counts in C classes, where a feature has counts in few of them. Features with equal
@@ -99,6 +100,31 @@ func (v *Vectors) compare(i, j int) int {
 	a, x, _ := v.At(i)
 	b, y, _ := v.At(j)
 	return cmp.Or(slices.Compare(a, b), slices.Compare(y, x))
+}
+
+// Find returns the index of the vector with these counts in all classes, among vectors as Group returns them, or -1.
+func (v *Vectors) Find(counts []float64) int {
+	w := NewVectors(v.classes)
+	classes := make([]int32, len(counts))
+	for c := range classes {
+		classes[c] = int32(c)
+	}
+	if len(counts) != v.classes || w.Add(classes, counts, 1) != nil {
+		return -1
+	}
+	present, above := w.entries(0)
+	sum := Sum(above)
+	i := sort.Search(v.Len(), func(i int) bool {
+		classes, counts := v.entries(i)
+		return cmp.Or(cmp.Compare(sum, Sum(counts)), slices.Compare(classes, present), slices.Compare(above, counts)) >= 0
+	})
+	if i == v.Len() {
+		return -1
+	}
+	if classes, counts := v.entries(i); !slices.Equal(classes, present) || !slices.Equal(counts, above) {
+		return -1
+	}
+	return i
 }
 
 // Sum adds counts in their order. Real counts have to be added in one order everywhere, or two workers take the same

@@ -5,37 +5,98 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/solver"
 )
 
-// K is how many features are asked for: a number, or a share of all.
+// K is how many features are asked for: a number, a share of all, or a rule.
 type K struct {
 	Text    string // as it was given
 	Number  int64
 	Percent float64 // if Number is 0
+	Rule    Rule    // if both are 0
+	Value   float64 // of the rule
 }
 
-// ParseK reads a number such as 9, or a percentage such as 5%.
+// Rule finds k from the counts.
+type Rule string
+
+// The rules.
+const (
+	ForGain Rule = "gain"  // the fewest that gain a share of what all gain
+	Elbow   Rule = "elbow" // where more features stop paying
+	FDR     Rule = "fdr"   // those that are significant at a false discovery rate
+)
+
+// ParseK reads a number such as 9, a percentage such as 5%, or a rule such as auto:gain=99%.
 func ParseK(text string) (K, error) {
 	k := K{Text: text}
 	var err error
-	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		k.Percent, err = strconv.ParseFloat(percent, 64)
-		if err != nil || !(k.Percent > 0 && k.Percent <= 100) {
-			return k, fmt.Errorf("%q is no percentage above 0%% and up to 100%%", text)
-		}
-		return k, nil
+	if rule, ok := strings.CutPrefix(text, "auto:"); ok {
+		return k.parseRule(rule)
+	}
+	if strings.HasSuffix(text, "%") {
+		k.Percent, err = parsePercent(text)
+		return k, err
 	}
 	k.Number, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || k.Number < 1 {
-		return k, fmt.Errorf("%q is neither a number from 1 nor a percentage such as 5%%", text)
+		return k, fmt.Errorf("%q is neither a number from 1, nor a percentage such as 5%%, nor auto:gain=99%%, auto:elbow or auto:fdr=0.05", text)
 	}
 	return k, nil
 }
 
-// of is k for m features: a percentage is rounded to the nearest number, and is 1 at least.
-func (k K) of(m int64) int64 {
-	if k.Number > 0 {
-		return min(k.Number, m)
+func parsePercent(text string) (float64, error) {
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(percent > 0 && percent <= 100) {
+		return 0, fmt.Errorf("%q is no percentage above 0%% and up to 100%%", text)
 	}
-	return min(max(int64(math.Round(k.Percent/100*float64(m))), 1), m)
+	return percent, nil
+}
+
+func (k K) parseRule(rule string) (K, error) {
+	name, value, _ := strings.Cut(rule, "=")
+	var err error
+	switch k.Rule = Rule(name); {
+	case k.Rule == ForGain && strings.HasSuffix(value, "%"):
+		k.Value, err = parsePercent(value)
+		return k, err
+	case k.Rule == Elbow && rule == name:
+		return k, nil
+	case k.Rule == FDR:
+		k.Value, err = strconv.ParseFloat(value, 64)
+		if err == nil && k.Value > 0 && k.Value < 1 {
+			return k, nil
+		}
+	}
+	return k, fmt.Errorf("%q is none of auto:gain=99%%, auto:elbow and auto:fdr=0.05", k.Text)
+}
+
+// curve is a problem of m features for which k may be found by a rule.
+type curve struct {
+	solver.Curve
+	significant func(rate float64) (int64, error)
+}
+
+// of is k for the problem, and the reason if it is a rule's. A percentage is rounded to the nearest number; k is 1 at
+// least.
+func (k K) of(c curve) (n int64, reason string, err error) {
+	m := c.Features
+	switch {
+	case k.Number > 0:
+		return min(k.Number, m), "", nil
+	case k.Percent > 0:
+		return min(max(int64(math.Round(k.Percent/100*float64(m))), 1), m), "", nil
+	case k.Rule == ForGain:
+		return c.ForGain(k.Value / 100), fmt.Sprintf("the fewest that gain %v%% of the %.2f that all %s gain", k.Value, c.Bound(m), humanize.Comma(m)), nil
+	case k.Rule == Elbow:
+		return c.Elbow(), fmt.Sprintf("one more would gain less than the average of all, %.4g", c.Bound(m)/float64(m)), nil
+	}
+	n, err = c.significant(k.Value)
+	if n == 0 {
+		return 1, fmt.Sprintf("no feature is significant at a false discovery rate of %v; the first of them stands here", k.Value), err
+	}
+	return n, fmt.Sprintf("so many are significant at a false discovery rate of %v", k.Value), err
 }

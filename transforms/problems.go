@@ -17,14 +17,14 @@ type Strategy string
 // ParseStrategy reads the name of a strategy.
 func ParseStrategy(name string) (Strategy, error) {
 	switch name {
-	case modelio.OneVersusRest, modelio.OneVersusOne:
+	case modelio.OneVersusRest, modelio.OneVersusOne, modelio.Joint:
 		return Strategy(name), nil
 	}
-	return "", fmt.Errorf("unknown strategy %q: it is ovr (each class against all others) or ovo (each pair of classes)", name)
+	return "", fmt.Errorf("unknown strategy %q: it is ovr (each class against all others), ovo (each pair of classes) or joint (all at once)", name)
 }
 
-// problems lists what a selection solves: models of which the sides are known. Classes are sorted by label. positive is
-// the label that was asked for, or empty.
+// problems lists what a selection solves, but for a joint problem: models of which the two sides are known. Classes are
+// sorted by label. positive is the label that was asked for, or empty.
 func problems(classes []modelio.Class, strategy Strategy, positive string) (list []modelio.ModelRow) {
 	if len(classes) == 2 {
 		negative, other := classes[0], classes[1]
@@ -72,6 +72,16 @@ func versusRest(classes []modelio.Class, positive modelio.Class) modelio.ModelRo
 	return m
 }
 
+// jointModels are the rows of a joint model, of which the classes are known.
+func jointModels(classes []modelio.Class) []modelio.ModelRow {
+	rows := make([]modelio.ModelRow, len(classes))
+	for i, class := range classes {
+		rows[i] = versusRest(classes, class)
+		rows[i].Problem, rows[i].Strategy = modelio.Joint, modelio.Joint
+	}
+	return rows
+}
+
 // quoted keeps labels apart that would make two problems of one name.
 func quoted(label string) string {
 	if strings.Contains(label, " vs ") || strings.HasPrefix(label, `"`) || label == "rest" {
@@ -81,19 +91,28 @@ func quoted(label string) string {
 }
 
 // CheckProblem holds a model that was read against the classes: that its problem is one of theirs.
-func CheckProblem(classes []modelio.Class, m modelio.ModelRow) error {
+func CheckProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
+	m := rows[0]
+	candidates := [][]modelio.ModelRow{jointModels(classes)}
 	for _, strategy := range []Strategy{modelio.OneVersusRest, modelio.OneVersusOne} {
-		for _, want := range problems(classes, strategy, m.Positive) {
-			if want.Strategy != m.Strategy || want.Positive != m.Positive || want.Negative != m.Negative {
-				continue
-			}
-			if want.Problem != m.Problem || !equal(want.DocsPositive, m.DocsPositive) || !equal(want.DocsNegative, m.DocsNegative) {
-				return fmt.Errorf("%s: the model is not of the problem %q and its documents", m.Key(), want.Problem)
-			}
+		for _, p := range problems(classes, strategy, m.Positive) {
+			candidates = append(candidates, []modelio.ModelRow{p})
+		}
+	}
+	if _, err := solver.ParseMethod(m.Method); err != nil {
+		return err
+	}
+	for _, want := range candidates {
+		if slices.EqualFunc(rows, want, sameProblem) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: the classes have no problem of %q against %q by the strategy %q", m.Key(), m.Positive, m.Negative, m.Strategy)
+	return fmt.Errorf("the classes have no such problem of %q against %q by the strategy %q", m.Positive, m.Negative, m.Strategy)
+}
+
+func sameProblem(a, b modelio.ModelRow) bool {
+	return a.Strategy == b.Strategy && a.Positive == b.Positive && a.Negative == b.Negative && a.Problem == b.Problem &&
+		equal(a.DocsPositive, b.DocsPositive) && equal(a.DocsNegative, b.DocsNegative)
 }
 
 func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -128,9 +147,9 @@ func Sides(m modelio.ModelRow, labels []string, count func(i int) float64) (posi
 
 // absent are the counts on the two sides of a feature that none of the classes named has, and that has this sum in all
 // others.
-func absent(m modelio.ModelRow, sum float64) (positive, negative float64) {
+func absent(m modelio.ModelRow, sum float64) []float64 {
 	if m.Strategy == modelio.OneVersusRest {
-		return 0, sum
+		return []float64{0, sum}
 	}
-	return 0, 0
+	return []float64{0, 0}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
 // What crosses a shuffle is a count block (package block) or one of the records below, as bytes. Each is small, or is
@@ -140,24 +139,17 @@ type Solved struct {
 	Warnings []string
 }
 
-// Solution is a problem solved for one k, and how to select its features.
-type Solution struct {
-	Model      modelio.ModelRow
-	Parameters solver.Parameters
-	Selector   solver.Selector
-}
-
 // Selected are features of one model, as a part has found them.
 type Selected struct {
 	Model    modelio.Key
 	Features []Feature
 }
 
-// Feature is a selected feature with its counts on the two sides.
+// Feature is a selected feature with its counts on the sides of the problem.
 type Feature struct {
-	Name               string
-	ID                 int64
-	Positive, Negative float64
+	Name   string
+	ID     int64
+	Counts []float64
 }
 
 func encode(record any) ([]byte, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 func randomTotals(rng *rand.Rand, file corpusio.File, start, end int64) Totals {
@@ -168,11 +169,11 @@ func TestConserveNoticesEveryKindOfLoss(t *testing.T) {
 func TestCheckSupportComparesGains(t *testing.T) {
 	rows := []modelio.FeatureRow{{Score: 1}, {Score: 2}}
 	for gain, good := range map[float64]bool{3: true, 3 + 1e-6: false, math.NaN(): false} {
-		if err := checkSupport(rows, Solution{Model: modelio.ModelRow{K: 2, Gain: gain}}); (err == nil) != good {
+		if err := checkSupport(rows, Solution{Models: []modelio.ModelRow{{K: 2, Gain: gain}}}); (err == nil) != good {
 			t.Errorf("a gain of %v: %v", gain, err)
 		}
 	}
-	if err := checkSupport(rows[:1], Solution{Model: modelio.ModelRow{K: 2, Gain: 1}}); err == nil {
+	if err := checkSupport(rows[:1], Solution{Models: []modelio.ModelRow{{K: 2, Gain: 1}}}); err == nil {
 		t.Error("one of two features is enough")
 	}
 }
@@ -180,13 +181,41 @@ func TestCheckSupportComparesGains(t *testing.T) {
 func TestParseK(t *testing.T) {
 	for text, want := range map[string]int64{"1": 1, "9": 9, "250": 200, "5%": 10, "1%": 2, "0.1%": 1, "100%": 200, "0.7%": 1, "0.8%": 2} {
 		k, err := ParseK(text)
-		if err != nil || k.of(200) != want {
-			t.Errorf("%s of 200 is %d, %v; want %d", text, k.of(200), err, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, reason, err := k.of(curve{Curve: solver.Curve{Features: 200}}); n != want || reason != "" || err != nil {
+			t.Errorf("%s of 200 is %d, %q, %v; want %d", text, n, reason, err, want)
 		}
 	}
-	for _, text := range []string{"", "0", "-1", "1.5", "0%", "101%", "-5%", "NaN%", "x", "%", "9 ", "1e3", "99999999999999999999"} {
+	for _, text := range []string{"", "0", "-1", "1.5", "0%", "101%", "-5%", "NaN%", "x", "%", "9 ", "1e3", "99999999999999999999",
+		"auto", "auto:", "auto:gain", "auto:gain=0%", "auto:gain=2", "auto:elbow=", "auto:elbow=1", "auto:fdr", "auto:fdr=0", "auto:fdr=1", "auto:fdr=5%", "auto:best"} {
 		if k, err := ParseK(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, k)
+		}
+	}
+}
+
+// A curve of 10 features, of which the first gains most.
+func TestRulesForK(t *testing.T) {
+	bound := func(k int64) float64 { return 100 * (1 - math.Pow(0.5, float64(k))) }
+	c := curve{solver.Curve{Features: 10, Bound: bound, Gain: func(k int64) float64 { return bound(k) - 0.1 }}, func(rate float64) (int64, error) {
+		return int64(100 * rate), nil
+	}}
+	for text, want := range map[string]struct {
+		k      int64
+		reason string
+	}{
+		"auto:gain=50%": {2, "the fewest that gain 50% of the 99.90 that all 10 gain"}, "auto:gain=90%": {4, "of the 99.90"}, "auto:gain=100%": {10, "100%"},
+		"auto:elbow": {3, "less than the average of all, 9.99"}, "auto:fdr=0.05": {5, "so many are significant"}, "auto:fdr=0.001": {1, "no feature is significant"},
+	} {
+		k, err := ParseK(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, reason, err := k.of(c)
+		if n != want.k || !strings.Contains(reason, want.reason) || err != nil {
+			t.Errorf("%s: %d, %q, %v; want %v", text, n, reason, err, want)
 		}
 	}
 }
@@ -207,9 +236,9 @@ func TestParseBudget(t *testing.T) {
 
 func TestPath(t *testing.T) {
 	for m, want := range map[int64]string{1: "[1]", 2: "[1 2]", 7: "[1 2 3 5 7]", 74: "[1 2 3 5 10 20 50 74]", 100: "[1 2 3 5 10 20 50 100]"} {
-		requested := map[int64]string{}
+		requested := map[int64]request{}
 		if m >= 3 {
-			requested[3] = "3"
+			requested[3] = request{}
 		}
 		if got := fmt.Sprint(pathOf(m, requested)); got != want {
 			t.Errorf("m = %d: %s, want %s", m, got, want)

@@ -79,11 +79,13 @@ func newPicks(model solver.Model) *picks {
 
 func (s *picks) add(p *pick) {
 	s.all = append(s.all, p)
-	m := p.solution.Model
-	s.byClass[m.Positive] = append(s.byClass[m.Positive], p)
-	if m.Strategy == modelio.OneVersusRest {
+	for _, m := range p.solution.Models {
+		s.byClass[m.Positive] = append(s.byClass[m.Positive], p)
+	}
+	switch m := p.solution.model(); m.Strategy {
+	case modelio.OneVersusRest:
 		s.rest = true
-	} else {
+	case modelio.OneVersusOne, modelio.Binary:
 		s.byClass[m.Negative] = append(s.byClass[m.Negative], p)
 	}
 }
@@ -106,7 +108,10 @@ func (s *picks) visit(feat *countio.Feature) error {
 	takers, ok := s.absent[sum]
 	if !ok {
 		for _, p := range s.all {
-			if n, all := p.solution.Selector.Selects(absent(p.solution.Model, sum)); all || n > 0 {
+			if p.solution.Joint != nil { // it has all classes
+				continue
+			}
+			if n, all := p.rule(absent(p.solution.model(), sum)); all || n > 0 {
 				takers = append(takers, p)
 			}
 		}
@@ -126,31 +131,31 @@ func (s *picks) show(p *pick, feat *countio.Feature, count func(i int) float64) 
 		return nil
 	}
 	p.seen = s.seen
-	positive, negative := Sides(p.solution.Model, feat.Labels, count)
-	return p.visit(Feature{feat.Name, feat.ID, positive, negative})
+	return p.visit(Feature{feat.Name, feat.ID, p.solution.Counts(feat.Labels, count)})
 }
 
 // pick selects the features of one model from one part.
 type pick struct {
 	solution Solution
+	rule     func(counts []float64) (n int64, all bool)
 	emit     func([]byte)
 	features []Feature
 	bytes    int
-	partial  map[[2]float64]*firstNames // groups of which the model has some features only
-	seen     int64                      // the feature that was shown last
+	partial  map[string]*firstNames // groups of which the model has some features only
+	seen     int64                  // the feature that was shown last
 }
 
 func newPick(s Solution, emit func([]byte)) *pick {
-	return &pick{solution: s, emit: emit, partial: map[[2]float64]*firstNames{}}
+	return &pick{solution: s, rule: s.rule(), emit: emit, partial: map[string]*firstNames{}}
 }
 
 func (p *pick) visit(feat Feature) error {
-	n, all := p.solution.Selector.Selects(feat.Positive, feat.Negative)
+	n, all := p.rule(feat.Counts)
 	switch {
 	case all:
 		return p.add(feat)
 	case n > 0:
-		counts := [2]float64{feat.Positive, feat.Negative}
+		counts := groupOf(feat.Counts)
 		group := p.partial[counts]
 		if group == nil {
 			group = &firstNames{limit: n}
@@ -163,16 +168,16 @@ func (p *pick) visit(feat Feature) error {
 
 // add emits the features when they would make too large an element.
 func (p *pick) add(feat Feature) error {
-	const overhead = 48 // of a feature beside its name, at most
+	const overhead = 32 // of a feature beside its name and counts, at most
 	p.features = append(p.features, feat)
-	if p.bytes += len(feat.Name) + overhead; p.bytes < MaxElement/2 {
+	if p.bytes += len(feat.Name) + 9*len(feat.Counts) + overhead; p.bytes < MaxElement/2 {
 		return nil
 	}
 	return p.flush()
 }
 
 func (p *pick) flush() error {
-	err := emitRecord(p.emit, Selected{p.solution.Model.Key(), p.features})
+	err := emitRecord(p.emit, Selected{p.solution.model().Key(), p.features})
 	p.features, p.bytes = nil, 0
 	return err
 }

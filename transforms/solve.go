@@ -3,14 +3,10 @@ package transforms
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/histogram"
@@ -23,6 +19,7 @@ func init() {
 // SolveParams parameterise Solve.
 type SolveParams struct {
 	Model     solver.Model
+	Method    solver.Method
 	Strategy  Strategy
 	Smoothing []float64
 	Positive  string // empty: the last label in byte order, or all classes if there are more than two
@@ -56,38 +53,41 @@ func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit 
 	if m := vectors.Features(); m != a.Features {
 		return fmt.Errorf("the histogram has %d features, but %d were counted", m, a.Features)
 	}
-	list := problems(a.Classes, f.Params.Strategy, f.Params.Positive)
-	groups := Groups(vectors, a.Classes)
-	solved := make([][]Solved, len(list))
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for i, model := range list {
-		workers.Go(func() (err error) {
+	var jobs []func() ([]Solved, error)
+	if f.Params.Strategy == modelio.Joint && len(a.Classes) > 2 {
+		for _, smoothing := range f.Params.Smoothing {
+			jobs = append(jobs, func() ([]Solved, error) { return f.solveJoint(vectors, a, smoothing) })
+		}
+	} else {
+		groups := Groups(vectors, a.Classes)
+		for _, model := range problems(a.Classes, f.Params.Strategy, f.Params.Positive) {
 			model.M = a.Features
-			if solved[i], err = f.solve(model, groups(model)); err != nil {
-				err = fmt.Errorf("%s: %w", model.Problem, err)
-			}
+			jobs = append(jobs, func() ([]Solved, error) { return f.solve(model, groups(model)) })
+		}
+	}
+	solved := make([][]Solved, len(jobs))
+	err = parallel(len(jobs), func(i int) (err error) {
+		solved[i], err = jobs[i]()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, record := range append(slices.Concat(solved...), Solved{Warnings: f.warnings(a.Features)}) {
+		if err := emitRecord(emit, record); err != nil {
 			return err
-		})
-	}
-	if err := workers.Wait(); err != nil {
-		return err
-	}
-	requested, warnings := f.requested(a.Features)
-	if f.Params.Model == solver.Multinomial && requested[1] != "" {
-		warnings = append(warnings, "k = 1 gains nothing, whichever feature it is: the classes share all their probability outside it")
-	}
-	if err := emitRecord(emit, Solved{Warnings: warnings}); err != nil {
-		return err
-	}
-	for _, records := range solved {
-		for _, record := range records {
-			if err := emitRecord(emit, record); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// warnings are those that no model of its own has.
+func (f *solveFn) warnings(m int64) []string {
+	list := beyond(f.Params.K, m)
+	if f.Params.Model == solver.Multinomial && slices.ContainsFunc(f.Params.K, func(k K) bool { return k.Number == 1 }) {
+		list = append(list, "k = 1 gains nothing, whichever feature it is: the classes share all their probability outside it")
+	}
+	return list
 }
 
 // collectVectors adds up the pieces of the histogram, whose classes become those of the list.
@@ -127,18 +127,18 @@ func sortByClass(classes []int32, counts []float64) {
 	}
 }
 
-// solve solves one problem, for every smoothing and k. The model has what is known of it before.
+// solve solves one problem of two sides, for every smoothing and k. The model has what is known of it before.
 func (f *solveFn) solve(model modelio.ModelRow, groups []solver.Group) (records []Solved, err error) {
-	p := solver.Problem{Groups: groups, Model: f.Params.Model}
+	p := solver.Problem{Groups: groups, Model: f.Params.Model, Method: f.Params.Method}
 	if model.DocsPositive != nil && model.DocsNegative != nil {
 		p.DocumentsPositive, p.DocumentsNegative = float64(*model.DocsPositive), float64(*model.DocsNegative)
 	}
-	model.Model = f.Params.Model.String()
+	model.Model, model.Method = f.Params.Model.String(), string(f.Params.Method)
 	for _, smoothing := range f.Params.Smoothing {
 		p.Smoothing, model.Smoothing = smoothing, smoothing
 		more, err := f.path(p, model)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", model.Problem, err)
 		}
 		records = append(records, more...)
 	}
@@ -147,9 +147,16 @@ func (f *solveFn) solve(model modelio.ModelRow, groups []solver.Group) (records 
 
 // path solves a problem for every k.
 func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solved, err error) {
-	requested, _ := f.requested(model.M)
+	c, err := p.Curve(solver.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	requested, err := requests(f.Params.K, curve{c, func(rate float64) (int64, error) { return solver.SignificantFeatures(p, rate) }})
+	if err != nil {
+		return nil, err
+	}
 	ks := pathOf(model.M, requested)
-	path, err := f.rows(p, model, ks)
+	path, err := pathRows(model, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +168,7 @@ func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solv
 		row := &path[i]
 		i++
 		row.UpperBoundGain, row.Gain, row.Gap, row.Certificate, row.Alpha, row.Odds = r.UpperBound, r.Gain, r.Gap, r.Certificate.String(), r.Alpha, r.Odds
-		text, ok := requested[r.K]
+		request, ok := requested[r.K]
 		if !ok {
 			continue
 		}
@@ -169,71 +176,29 @@ func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solv
 			records = append(records, Solved{Warnings: []string{fmt.Sprintf("%s, k = %d: the weights are infinite, and contradict each other where two such words are missing: "+
 				"the intercept is NaN; a --smoothing above 0 avoids that", model.Problem, r.K)}})
 		}
-		model.KRequested, model.K = text, r.K
-		model.Intercept, model.Base = r.Parameters.Intercept, r.Base
-		model.UpperBoundGain, model.Gain, model.Gap, model.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
-		model.Alpha, model.Odds, model.Evaluations = r.Alpha, r.Odds, int64(r.Evaluations)
-		records = append(records, Solved{Solution: &Solution{Model: model, Parameters: r.Parameters, Selector: r.Selector(p)}})
+		m := request.model(model, r.K)
+		m.Intercept, m.Base = r.Parameters.Intercept, r.Base
+		m.UpperBoundGain, m.Gain, m.Gap, m.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
+		m.Alpha, m.Odds, m.Evaluations = r.Alpha, r.Odds, int64(r.Evaluations)
+		records = append(records, Solved{Solution: &Solution{Models: []modelio.ModelRow{m}, Parameters: r.Parameters, Selector: r.Selector(p)}})
 	}
 	return append(records, Solved{Path: path}), nil
 }
 
-// rows begins the path with what the bound gains from one k to another.
-func (f *solveFn) rows(p solver.Problem, model modelio.ModelRow, ks []int64) ([]modelio.PathRow, error) {
+// pathRows begins the path with what the bound gains from one k to another.
+func pathRows(model modelio.ModelRow, ks []int64, bounds func(ks []int64) ([]float64, error)) ([]modelio.PathRow, error) {
 	var all []int64
 	for _, k := range ks {
 		all = append(all, k, k-1, k-4)
 	}
-	bounds, err := solver.Bounds(p, all, solver.Settings{})
+	values, err := bounds(all)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]modelio.PathRow, len(ks))
 	for i, k := range ks {
-		b := bounds[3*i : 3*i+3]
+		b := values[3*i : 3*i+3]
 		rows[i] = modelio.PathRow{Problem: model.Problem, Smoothing: model.Smoothing, K: k, MarginalGain: max(0, b[0]-b[1]), Elbow: max(0, b[0]-b[2])}
 	}
 	return rows, nil
-}
-
-// requested returns the ks to make models for, each with the words that asked for it.
-func (f *solveFn) requested(m int64) (ks map[int64]string, warnings []string) {
-	ks = map[int64]string{}
-	var beyond []string
-	for _, k := range f.Params.K {
-		n := k.of(m)
-		if k.Number > m {
-			beyond = append(beyond, k.Text)
-		}
-		if text, ok := ks[n]; !ok {
-			ks[n] = k.Text
-		} else if !slices.Contains(strings.Split(text, ","), k.Text) {
-			ks[n] = text + "," + k.Text
-		}
-	}
-	if n := len(beyond); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("k = %s is more than the %d features there are: all of them are selected",
-			strings.Join(beyond[:min(n, 3)], ", ")+strings.Repeat(", …", min(n/4, 1)), m))
-	}
-	return ks, warnings
-}
-
-// pathOf returns 1, 2, 5, 10, 20, 50, … up to m, and the ks that are asked for, in order.
-func pathOf(m int64, requested map[int64]string) []int64 {
-	ks := []int64{m}
-	for decade := int64(1); decade <= m; decade *= 10 {
-		for _, step := range []int64{1, 2, 5} {
-			if k := step * decade; k <= m {
-				ks = append(ks, k)
-			}
-		}
-		if decade > math.MaxInt64/100 {
-			break
-		}
-	}
-	for k := range requested {
-		ks = append(ks, k)
-	}
-	slices.Sort(ks)
-	return slices.Compact(ks)
 }

@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -44,10 +42,10 @@ func (t *tables) add(s Selected) {
 // rank sorts the tables, keeps of groups of which a model has some features only the first by name, numbers the
 // features, and checks that every model got the features it was solved for.
 func (t *tables) rank() error {
-	slices.SortFunc(t.solutions, func(a, b Solution) int { return a.Model.Key().Compare(b.Model.Key()) })
+	slices.SortFunc(t.solutions, func(a, b Solution) int { return a.model().Key().Compare(b.model().Key()) })
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int { return a.Key().Compare(b.Key()) })
 	for _, s := range t.solutions {
-		key := s.Model.Key()
+		key := s.model().Key()
 		rows := s.rows(t.selected[key])
 		delete(t.selected, key)
 		if err := checkSupport(rows, s); err != nil {
@@ -61,57 +59,17 @@ func (t *tables) rank() error {
 	return nil
 }
 
-// rows returns the features of the model, ranked.
-func (s Solution) rows(features []Feature) []modelio.FeatureRow {
-	rows := make([]modelio.FeatureRow, len(features))
-	for i, f := range features {
-		rows[i] = s.row(f)
-	}
-	slices.SortFunc(rows, CompareFeatures)
-	taken := map[[2]float64]int64{}
-	ranked := rows[:0]
-	for _, row := range rows {
-		counts := [2]float64{row.CountPositive, row.CountNegative}
-		if n, all := s.Selector.Selects(counts[0], counts[1]); !all {
-			// Equal counts have equal scores, so that within a group the rows are sorted by name.
-			if taken[counts]++; taken[counts] > n {
-				continue
-			}
-		}
-		row.Rank = int64(len(ranked)) + 1
-		ranked = append(ranked, row)
-	}
-	return ranked
-}
-
-func (s Solution) row(f Feature) modelio.FeatureRow {
-	thetaPositive, thetaNegative := s.Parameters.Theta(f.Positive, f.Negative)
-	return modelio.FeatureRow{
-		Problem: s.Model.Problem, Smoothing: s.Model.Smoothing, K: s.Model.K, Feature: f.Name, FeatureID: f.ID,
-		CountPositive: f.Positive, CountNegative: f.Negative,
-		Score:         s.Parameters.Score(f.Positive, f.Negative),
-		ThetaPositive: thetaPositive, ThetaNegative: thetaNegative,
-		Weight: s.Parameters.Weight(f.Positive, f.Negative),
-	}
-}
-
-// CompareFeatures orders the features of a model by rank.
-func CompareFeatures(a, b modelio.FeatureRow) int {
-	return cmp.Or(
-		-cmp.Compare(a.Score, b.Score),
-		-cmp.Compare(a.CountPositive+a.CountNegative, b.CountPositive+b.CountNegative),
-		bytes.Compare([]byte(a.Feature), []byte(b.Feature)),
-	)
-}
-
 func checkSupport(rows []modelio.FeatureRow, s Solution) error {
-	gain := 0.0
+	var gain, size float64
 	for _, row := range rows {
 		gain += row.Score
+		size += math.Abs(row.Score)
 	}
-	if int64(len(rows)) != s.Model.K || !(math.Abs(gain-s.Model.Gain) <= 1e-9*s.Model.Gain+1e-12) {
+	features := int64(len(rows) / len(s.Models))
+	// Of a joint model the rows of a feature may have scores of both signs.
+	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*max(m.Gain, size)+1e-12) {
 		return fmt.Errorf("the model of %s was solved with a gain of %v, but %d features were found that gain %v",
-			s.Model.Key(), s.Model.Gain, len(rows), gain)
+			s.model().Key(), s.model().Gain, features, gain)
 	}
 	return nil
 }
@@ -121,9 +79,9 @@ func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, erro
 	if err != nil {
 		return nil, err
 	}
-	models := make([]modelio.ModelRow, len(t.solutions))
-	for i, s := range t.solutions {
-		models[i] = s.Model
+	var models []modelio.ModelRow
+	for _, s := range t.solutions {
+		models = append(models, s.Models...)
 	}
 	model, err := modelio.WriteTable(ctx, dir, modelio.ModelFile, models)
 	if err != nil {

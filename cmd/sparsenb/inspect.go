@@ -153,7 +153,7 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 	for _, ma := range a.Models {
 		for _, mb := range b.Models {
 			same := ma.Smoothing == mb.Smoothing || !hasSeveralSmoothings(a) && !hasSeveralSmoothings(b)
-			if ma.Problem == mb.Problem && ma.K == mb.K && same {
+			if ma.Problem == mb.Problem && ma.K == mb.K && ma.Positive == mb.Positive && same {
 				fmt.Fprintln(w)
 				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), noun(b.Manifest))
 				compared++
@@ -180,6 +180,7 @@ func problems(p modelio.Published) string {
 
 func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow, noun string) {
 	inB := map[string]modelio.FeatureRow{}
+	a, b = byClass(a, ma.Positive), byClass(b, mb.Positive)
 	for _, f := range b {
 		inB[f.Feature] = f
 	}
@@ -203,13 +204,22 @@ func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.F
 			in = append(in, f.Feature)
 		}
 	}
-	fmt.Fprintf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", ma.Problem, humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
+	of := ma.Problem
+	if ma.Strategy == modelio.Joint {
+		of += ", " + ma.Positive
+	}
+	fmt.Fprintf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", printable(of), humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
 		plural(int64(common), noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
 	printWords(w, "gone", out)
 	printWords(w, "new", in)
 	if len(moved) > 1 {
 		printTable(w, moved[:min(len(moved), maxRowsShown+1)], "lrr")
 	}
+}
+
+// byClass keeps of a joint model's features the rows of one class.
+func byClass(features []modelio.FeatureRow, class string) []modelio.FeatureRow {
+	return slices.DeleteFunc(slices.Clone(features), func(f modelio.FeatureRow) bool { return f.Class != class })
 }
 
 func printWords(w io.Writer, what string, words []string) {

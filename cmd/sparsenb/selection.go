@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"slices"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
@@ -11,18 +12,19 @@ import (
 
 // selectionFlags say which features to select; train and select have them.
 type selectionFlags struct {
-	k, smoothing              list
-	model, strategy, positive *string
+	k, smoothing                      list
+	model, method, strategy, positive *string
 }
 
 func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 	f := &selectionFlags{
 		model:    fs.String("model", "multinomial", "=multinomial\n        multinomial (how often a word occurs) or bernoulli (in how many documents) (default multinomial)"),
-		strategy: fs.String("strategy", modelio.OneVersusRest, "=ovr\n        of more than two classes: ovr (each against all others) or ovo (each pair) (default ovr)"),
+		method:   fs.String("method", string(solver.NFS), "=nfs\n        nfs, or what others rank by: tmnb, odds_ratio, chi2, mutual_information, frequency (default nfs)"),
+		strategy: fs.String("strategy", modelio.OneVersusRest, "=ovr\n        of more than two classes: ovr (each against all others), ovo (each pair), or joint (one set of features for all) (default ovr)"),
 		positive: fs.String("positive", "", "=LABEL\n        the class whose features get positive weights (default the last label in byte order; of more than two classes: each in turn)"),
 	}
 	fs.Var(&f.smoothing, "smoothing", "=1\n        added to every count, scikit-learn's alpha; a list 0.1,1 makes a model for each (default 1)")
-	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models. A share is of all different words, rounded, and at least one")
+	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models, or a rule: auto:gain=99%, auto:elbow, auto:fdr=0.05. A share is of all different words, rounded, and at least one")
 	return f
 }
 
@@ -40,6 +42,9 @@ func (f *selectionFlags) parse() (s pipeline.Selection, err error) {
 	if s.Model, err = solver.ParseModel(*f.model); err != nil {
 		return s, pipeline.Usagef("--model: %w", err)
 	}
+	if s.Method, err = solver.ParseMethod(*f.method); err != nil {
+		return s, pipeline.Usagef("--method: %w", err)
+	}
 	if s.Strategy, err = transforms.ParseStrategy(*f.strategy); err != nil {
 		return s, pipeline.Usagef("--strategy: %w", err)
 	}
@@ -47,5 +52,13 @@ func (f *selectionFlags) parse() (s pipeline.Selection, err error) {
 		return s, err
 	}
 	s.Positive = *f.positive
+	switch {
+	case s.Strategy == modelio.Joint && s.Method != solver.NFS:
+		return s, pipeline.Usagef("--method=%s: chooses for two sides; with --strategy=joint it is nfs", s.Method)
+	case s.Strategy == modelio.Joint && s.Positive != "":
+		return s, pipeline.Usagef("--positive=%s: with --strategy=joint no class is the positive one", s.Positive)
+	case s.Model != solver.Bernoulli && slices.ContainsFunc(s.K, func(k transforms.K) bool { return k.Rule == transforms.FDR }):
+		return s, pipeline.Usagef("--k=auto:fdr: tests the presence of words in documents, and needs --model=bernoulli")
+	}
 	return s, nil
 }

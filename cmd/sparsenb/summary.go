@@ -33,17 +33,26 @@ func summarise(ctx context.Context, w io.Writer, dir string) error {
 
 func printRun(w io.Writer, p modelio.Published) {
 	fmt.Fprintln(w, corpus(p.Manifest))
+	models := slices.CompactFunc(slices.Clone(p.Models), func(a, b modelio.ModelRow) bool { return a.Key() == b.Key() })
 	rows := maxRowsShown
-	if len(p.Models) > fewModels {
+	if len(models) > fewModels {
 		rows = fewRowsShown
 	}
-	for i, m := range p.Models {
+	for i, m := range models {
 		fmt.Fprintln(w)
 		if i == maxModelsShown {
-			fmt.Fprintf(w, "… and %s, in %s and %s\n", plural(int64(len(p.Models)-i), "more model"), modelio.ModelFile, modelio.FeaturesFile)
+			fmt.Fprintf(w, "… and %s, in %s and %s\n", plural(int64(len(models)-i), "more model"), modelio.ModelFile, modelio.FeaturesFile)
 			break
 		}
-		printModel(w, m, p.Of(m), noun(p.Manifest), rows, hasSeveralSmoothings(p))
+		with := ""
+		if hasSeveralSmoothings(p) {
+			with = fmt.Sprintf(", with a smoothing of %v", m.Smoothing)
+		}
+		if m.Strategy == modelio.Joint {
+			printJointModel(w, m, p.Of(m), noun(p.Manifest), rows, with)
+		} else {
+			printModel(w, m, p.Of(m), noun(p.Manifest), rows, with)
+		}
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
 }
@@ -110,13 +119,10 @@ func contents(m modelio.Manifest) string {
 }
 
 // printModel prints the features of a model as a table, and the certificate in words.
-func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, smoothing bool) {
-	verb, with := "tell", ""
+func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, with string) {
+	verb := "tell"
 	if m.K == 1 {
 		verb = "tells"
-	}
-	if smoothing {
-		with = fmt.Sprintf(", with a smoothing of %v", m.Smoothing)
 	}
 	negative := m.Negative
 	if m.Strategy == modelio.OneVersusRest {
@@ -144,7 +150,52 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 	if more := len(features) - rows; more > 0 {
 		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(int64(more)), modelio.FeaturesFile)
 	}
+	printCertificate(w, m, noun)
+}
+
+// printJointModel prints the features of a model of all classes, each with the class that it speaks for most.
+func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, with string) {
+	classes := len(features) / max(int(m.K), 1)
+	verb := "tell"
+	if m.K == 1 {
+		verb = "tells"
+	}
+	fmt.Fprintf(w, "%s of %s %s %d classes apart%s:\n\n", humanize.Comma(m.K), plural(m.M, noun), verb, classes, with)
+	in := "in it"
+	if m.Model == "bernoulli" {
+		in = "documents of it"
+	}
+	table := [][]string{{"rank", noun, "weight", "says", in, "in all", "gain"}}
+	for len(features) >= classes && len(table) <= rows && classes > 0 {
+		of := features[:classes]
+		features = features[classes:]
+		gain, most := 0.0, of[0]
+		for _, f := range of {
+			gain += f.Score
+			if f.Weight > most.Weight {
+				most = f
+			}
+		}
+		says := most.Class
+		if most.Weight == 0 {
+			says = "–"
+		}
+		table = append(table, []string{strconv.FormatInt(most.Rank, 10), most.Feature, fmt.Sprintf("%+.2f", most.Weight), says,
+			number(most.CountPositive), number(most.CountPositive + most.CountNegative), fmt.Sprintf("%.2f", gain)})
+	}
+	printTable(w, table, "rlrlrrr")
+	if more := m.K - int64(rows); more > 0 {
+		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(more), modelio.FeaturesFile)
+	}
+	printCertificate(w, m, noun)
+}
+
+// printCertificate says what is proven of the model, and why it has so many features.
+func printCertificate(w io.Writer, m modelio.ModelRow, noun string) {
 	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, noun))
+	if m.KReason != "" {
+		fmt.Fprintf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
+	}
 }
 
 // certificateInWords says what is proven of a model.
@@ -161,6 +212,8 @@ func certificateInWords(m modelio.ModelRow, noun string) string {
 		return fmt.Sprintf("gain %s, proven the best of %s (the relaxation bound is attained)", gain, support)
 	case m.Certificate == "optimal":
 		return fmt.Sprintf("gain %s, proven the best of %s (relaxation bound %s)", gain, support, bound)
+	case m.Certificate == "heuristic":
+		return fmt.Sprintf("gain %s by %s; no %s gain more than %s, so up to %.2g %% is missing", gain, m.Method, plural(m.K, noun), bound, 100*m.Gap/m.UpperBoundGain)
 	}
 	return fmt.Sprintf("gain %s; no %s gain more than %s, so %.2g %% at most is missing", gain, plural(m.K, noun), bound, 100*m.Gap/m.UpperBoundGain)
 }

@@ -52,6 +52,8 @@ type FeatureRow struct {
 	ThetaNegative float64 `parquet:"theta_negative"`
 	Weight        float64 `parquet:"weight"` // added to the log-odds of the positive class
 	Smoothing     float64 `parquet:"smoothing,dict"`
+	Class         string  `parquet:"class,dict"` // the positive side; a joint model has a row for each class
+	Statistic     float64 `parquet:"statistic"`  // what ranks the feature: its score, unless by another method
 }
 
 // Key is that of the model.
@@ -62,9 +64,11 @@ const (
 	Binary        = "binary" // the two classes there are
 	OneVersusRest = "ovr"    // a class and all others
 	OneVersusOne  = "ovo"    // two of several classes
+	Joint         = "joint"  // all classes at once
 )
 
-// ModelRow is a problem solved for one k: a row of model.parquet, sorted by problem, smoothing and k.
+// ModelRow is a problem solved for one k: a row of model.parquet, sorted by problem, smoothing and k. A joint model has a
+// row for each class, by label, with the intercept of the class and its share of α.
 type ModelRow struct {
 	Problem        string  `parquet:"problem"`
 	Positive       string  `parquet:"positive"`
@@ -86,6 +90,8 @@ type ModelRow struct {
 	Odds           float64 `parquet:"odds"`  // α/(1-α), precise where α is near 1
 	Evaluations    int64   `parquet:"evaluations"`
 	Strategy       string  `parquet:"strategy"`
+	Method         string  `parquet:"method"`
+	KReason        string  `parquet:"k_reason"` // why it is this k, if that was left to the program
 }
 
 // Key is that of the model.

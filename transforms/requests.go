@@ -1,0 +1,74 @@
+package transforms
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+// request is what asked for a k.
+type request struct{ texts, reasons []string }
+
+// model is one for this k.
+func (r request) model(m modelio.ModelRow, k int64) modelio.ModelRow {
+	m.K, m.KRequested, m.KReason = k, strings.Join(r.texts, ","), strings.Join(r.reasons, "; ")
+	return m
+}
+
+// requests finds the ks to make models for.
+func requests(ks []K, c curve) (map[int64]request, error) {
+	requested := map[int64]request{}
+	for _, k := range ks {
+		n, reason, err := k.of(c)
+		if err != nil {
+			return nil, err
+		}
+		r := requested[n]
+		if !slices.Contains(r.texts, k.Text) {
+			r.texts = append(r.texts, k.Text)
+		}
+		if reason != "" && !slices.Contains(r.reasons, reason) {
+			r.reasons = append(r.reasons, reason)
+		}
+		requested[n] = r
+	}
+	return requested, nil
+}
+
+// beyond warns of numbers that are more than there are features.
+func beyond(ks []K, m int64) (warnings []string) {
+	var list []string
+	for _, k := range ks {
+		if k.Number > m {
+			list = append(list, k.Text)
+		}
+	}
+	if n := len(list); n > 0 {
+		warnings = append(warnings, fmt.Sprintf("k = %s is more than the %d features there are: all of them are selected",
+			strings.Join(list[:min(n, 3)], ", ")+strings.Repeat(", …", min(n/4, 1)), m))
+	}
+	return warnings
+}
+
+// pathOf returns 1, 2, 5, 10, 20, 50, … up to m, and the ks that are asked for, in order.
+func pathOf(m int64, requested map[int64]request) []int64 {
+	ks := []int64{m}
+	for decade := int64(1); decade <= m; decade *= 10 {
+		for _, step := range []int64{1, 2, 5} {
+			if k := step * decade; k <= m {
+				ks = append(ks, k)
+			}
+		}
+		if decade > math.MaxInt64/100 {
+			break
+		}
+	}
+	for k := range requested {
+		ks = append(ks, k)
+	}
+	slices.Sort(ks)
+	return slices.Compact(ks)
+}

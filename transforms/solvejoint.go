@@ -1,0 +1,96 @@
+package transforms
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// solveJoint solves the joint problem of all classes for one smoothing and every k.
+func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float64) (records []Solved, err error) {
+	p := JointProblem(vectors, a.Classes, f.Params.Model, smoothing)
+	c, err := p.Curve(solver.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	requested, err := requests(f.Params.K, curve{c, func(rate float64) (int64, error) { return solver.JointSignificantFeatures(p, rate) }})
+	if err != nil {
+		return nil, err
+	}
+	ks := pathOf(a.Features, requested)
+	model := modelio.ModelRow{Problem: modelio.Joint, Smoothing: smoothing}
+	path, err := pathRows(model, ks, func(ks []int64) ([]float64, error) { return jointBounds(p, ks) })
+	if err != nil {
+		return nil, err
+	}
+	results := make([]solver.JointResult, len(ks))
+	err = parallel(len(ks), func(i int) (err error) {
+		p := p
+		p.K = ks[i]
+		results[i], err = solver.Joint(p, solver.Settings{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		row := &path[i]
+		row.UpperBoundGain, row.Gain, row.Gap, row.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
+		row.Alpha, row.Odds = math.NaN(), math.NaN() // there is one for each class
+		request, ok := requested[r.K]
+		if !ok {
+			continue
+		}
+		rows := jointModels(a.Classes)
+		for c := range rows {
+			m := request.model(rows[c], r.K)
+			m.Model, m.Method, m.M, m.Smoothing = f.Params.Model.String(), string(f.Params.Method), a.Features, smoothing
+			m.Intercept, m.Base = r.Parameters.Intercepts[c], r.Base
+			m.UpperBoundGain, m.Gain, m.Gap, m.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
+			m.Alpha, m.Odds, m.Evaluations = r.Alpha[c], r.Alpha[c]/(1-r.Alpha[c]), int64(r.Evaluations)
+			rows[c] = m
+		}
+		records = append(records, Solved{Solution: &Solution{Models: rows, Joint: &JointSolution{r.Parameters, r.Selector(p)}}})
+	}
+	return append(records, Solved{Path: path}), nil
+}
+
+// JointProblem is that of all classes.
+func JointProblem(vectors *solver.Vectors, classes []modelio.Class, model solver.Model, smoothing float64) solver.JointProblem {
+	p := solver.JointProblem{Vectors: vectors, Model: model, Smoothing: smoothing}
+	for _, c := range classes {
+		if c.Documents == nil {
+			p.Documents = nil
+			break
+		}
+		p.Documents = append(p.Documents, float64(*c.Documents))
+	}
+	return p
+}
+
+func jointBounds(p solver.JointProblem, ks []int64) ([]float64, error) {
+	bounds := make([]float64, len(ks))
+	return bounds, parallel(len(ks), func(i int) error {
+		b, err := solver.JointBounds(p, ks[i:i+1], solver.Settings{})
+		if err != nil {
+			return fmt.Errorf("k = %d: %w", ks[i], err)
+		}
+		bounds[i] = b[0]
+		return nil
+	})
+}
+
+// parallel calls do for 0 to n-1, on all processors.
+func parallel(n int, do func(i int) error) error {
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		workers.Go(func() error { return do(i) })
+	}
+	return workers.Wait()
+}
