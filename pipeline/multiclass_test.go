@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -101,6 +102,87 @@ func checkAgainstDense(t *testing.T, p modelio.Published, m modelio.ModelRow, la
 	for _, f := range features {
 		if a, b := sides(f.Feature); a != f.CountPositive || b != f.CountNegative {
 			t.Errorf("%s, %s: counts %v and %v, want %v and %v", m.Key(), f.Feature, f.CountPositive, f.CountNegative, a, b)
+		}
+	}
+}
+
+// Jointly the model is what the solver finds for the counts of all classes, and verifies.
+func TestJointSelection(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	labels := []string{"a", "b", "c", "d"}
+	text, counts := multiclassCorpus(rng, labels, 400)
+	vectors := solver.NewVectors(len(labels))
+	for _, row := range counts {
+		if err := vectors.Add([]int32{0, 1, 2, 3}, row, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sel := choose(t, "", "1", "7", "20%")
+	sel.Strategy, sel.Smoothing = modelio.Joint, []float64{0, 1}
+	var bytes []string
+	for _, files := range []int{1, 5} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := runTrain(t, dir, documents(t, spread(t, text, files, "")), sel); err != nil {
+			t.Fatal(err)
+		}
+		if checks, err := Verify(t.Context(), dir); err != nil {
+			t.Errorf("%v: %v", checks, err)
+		}
+		p := read(t, dir)
+		sums := ""
+		for _, f := range p.Manifest.Files {
+			sums += f.Name + f.SHA256
+		}
+		bytes = append(bytes, sums)
+		if len(p.Models) != 2*3*len(labels) {
+			t.Errorf("%d models", len(p.Models))
+		}
+		for _, m := range p.Models {
+			want, err := solver.Joint(solver.JointProblem{Vectors: vectors.Group(), K: m.K, Smoothing: m.Smoothing}, solver.Settings{})
+			if err != nil || m.Gain != want.Gain || m.UpperBoundGain != want.UpperBound || m.Certificate != want.Certificate.String() {
+				t.Errorf("%s: gain %v, bound %v; the solver alone: %v, %v, %v", m.Key(), m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
+			}
+			gain := 0.0
+			for i, f := range p.Of(m) {
+				gain += f.Score
+				if c := i % len(labels); f.Class != labels[c] || f.CountPositive != counts[f.Feature][c] || f.Rank != int64(i/len(labels))+1 {
+					t.Errorf("%s: %+v", m.Key(), f)
+				}
+			}
+			if math.Abs(gain-m.Gain) > 1e-9*m.Gain+1e-9 {
+				t.Errorf("%s: the scores sum to %v, the gain is %v", m.Key(), gain, m.Gain)
+			}
+		}
+	}
+	if bytes[0] != bytes[1] {
+		t.Error("one file and five make other bytes")
+	}
+}
+
+// Every method publishes what verifies, ranked by its statistic.
+func TestMethods(t *testing.T) {
+	counts := filepath.Join(t.TempDir(), "counts")
+	if err := runCount(t, counts, documents(t, federalist)); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range solver.Methods {
+		for _, model := range []solver.Model{solver.Multinomial, solver.Bernoulli} {
+			sel := choose(t, "Hamilton", "40")
+			sel.Method, sel.Model = method, model
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := runSelect(t, dir, counts, nil, sel); err != nil {
+				t.Fatalf("%s: %v", method, err)
+			}
+			p := read(t, dir)
+			if m := p.Models[0]; m.Method != string(method) || (m.Certificate == "heuristic") != (method != solver.NFS) || m.Gain > m.UpperBoundGain {
+				t.Errorf("%s: %+v", method, m)
+			}
+			if !slices.IsSortedFunc(p.Features, func(a, b modelio.FeatureRow) int { return cmp.Compare(b.Statistic, a.Statistic) }) {
+				t.Errorf("%s: the features are not in the order of their statistic", method)
+			}
+			if _, err := Verify(t.Context(), dir); err != nil {
+				t.Errorf("%s: %v", method, err)
+			}
 		}
 	}
 }

@@ -88,7 +88,7 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 		}
 		options["k"] = strings.Join(ks, ",")
 		options["model"] = selection.Model.String()
-		options["method"] = string(selection.Method)
+		options["method"] = selection.Method.String()
 		options["strategy"] = string(selection.Strategy)
 		var smoothing []string
 		for _, a := range selection.Smoothing {

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -24,6 +25,9 @@ const (
 	// Frequency is f⁺ + f⁻.
 	Frequency Method = "frequency"
 )
+
+// String is the name, that of NFS if it is empty.
+func (m Method) String() string { return string(cmp.Or(m, NFS)) }
 
 // Methods are all there are.
 var Methods = []Method{NFS, TMNB, OddsRatio, Chi2, MutualInformation, Frequency}
@@ -50,7 +54,7 @@ type Statistic struct {
 
 // Statistic returns what ranks the features by the problem's method, or nil if it is their score.
 func (p Problem) Statistic() *Statistic {
-	if p.Method == "" || p.Method == NFS {
+	if p.Method.String() == string(NFS) {
 		return nil
 	}
 	s := &Statistic{Method: p.Method, Model: p.Model, Smoothing: p.Smoothing}

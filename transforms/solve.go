@@ -133,7 +133,7 @@ func (f *solveFn) solve(model modelio.ModelRow, groups []solver.Group) (records 
 	if model.DocsPositive != nil && model.DocsNegative != nil {
 		p.DocumentsPositive, p.DocumentsNegative = float64(*model.DocsPositive), float64(*model.DocsNegative)
 	}
-	model.Model, model.Method = f.Params.Model.String(), string(f.Params.Method)
+	model.Model, model.Method = f.Params.Model.String(), f.Params.Method.String()
 	for _, smoothing := range f.Params.Smoothing {
 		p.Smoothing, model.Smoothing = smoothing, smoothing
 		more, err := f.path(p, model)

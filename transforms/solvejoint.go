@@ -49,7 +49,7 @@ func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float
 		rows := jointModels(a.Classes)
 		for c := range rows {
 			m := request.model(rows[c], r.K)
-			m.Model, m.Method, m.M, m.Smoothing = f.Params.Model.String(), string(f.Params.Method), a.Features, smoothing
+			m.Model, m.Method, m.M, m.Smoothing = f.Params.Model.String(), f.Params.Method.String(), a.Features, smoothing
 			m.Intercept, m.Base = r.Parameters.Intercepts[c], r.Base
 			m.UpperBoundGain, m.Gain, m.Gap, m.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
 			m.Alpha, m.Odds, m.Evaluations = r.Alpha[c], r.Alpha[c]/(1-r.Alpha[c]), int64(r.Evaluations)

@@ -213,9 +213,18 @@ func certificateInWords(m modelio.ModelRow, noun string) string {
 	case m.Certificate == "optimal":
 		return fmt.Sprintf("gain %s, proven the best of %s (relaxation bound %s)", gain, support, bound)
 	case m.Certificate == "heuristic":
-		return fmt.Sprintf("gain %s by %s; no %s gain more than %s, so up to %.2g %% is missing", gain, m.Method, plural(m.K, noun), bound, 100*m.Gap/m.UpperBoundGain)
+		return fmt.Sprintf("gain %s by %s; no %s gain more than %s, so up to %s is missing", gain, m.Method, plural(m.K, noun), bound, percent(m))
 	}
-	return fmt.Sprintf("gain %s; no %s gain more than %s, so %.2g %% at most is missing", gain, plural(m.K, noun), bound, 100*m.Gap/m.UpperBoundGain)
+	return fmt.Sprintf("gain %s; no %s gain more than %s, so %s at most is missing", gain, plural(m.K, noun), bound, percent(m))
+}
+
+// percent is the share of the bound that may be missing.
+func percent(m modelio.ModelRow) string {
+	share := 100 * m.Gap / m.UpperBoundGain
+	if share >= 10 {
+		return fmt.Sprintf("%.0f %%", share)
+	}
+	return fmt.Sprintf("%.2g %%", share)
 }
 
 // isRounding reports whether a gap is no more than what the sums of the bound are rounded by.
