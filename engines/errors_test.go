@@ -47,6 +47,17 @@ func TestErrorsOnFlink(t *testing.T) {
 		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), limited(t))...), 1, "file too large")
 		checkUnpublished(t, got)
 	})
+	t.Run("no program", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		config := `--environment_config={"command":"/no/such/program"}`
+		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), []string{config})...), 1, "a worker could not start this program")
+		checkUnpublished(t, got)
+	})
+	t.Run("another service", func(t *testing.T) {
+		got := filepath.Join(t.TempDir(), "flink")
+		checkError(t, sparsenb(t, with(hamilton, to(got), []string{"--runner=flink", "--endpoint=" + f.artifacts})...), 2, "what answers there is no Beam job server")
+		checkUnpublished(t, got)
+	})
 	t.Run("gate", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
 		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), []string{"--positive=Jay"})...), 2, "--positive=Jay is no label of the data; found: Hamilton, Madison")
@@ -71,7 +82,7 @@ func TestErrorsOnFlink(t *testing.T) {
 	t.Run("no free slot", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
 		for range 2 { // the second attempt finds what the first has left
-			checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "has the engine free slots")
+			checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "the engine may have fewer free slots than --parallelism")
 			checkUnpublished(t, got)
 		}
 	})

@@ -12,22 +12,13 @@ import (
 )
 
 // openings are what Flink 1.16 and Spark 3.5 want of Java 17's modules.
-var openings = strings.Fields(`
-	--add-exports=java.base/sun.net.util=ALL-UNNAMED --add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED
-	--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED
-	--add-opens=java.base/java.net=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED
-	--add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED
-	--add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-opens=java.base/java.text=ALL-UNNAMED
-	--add-opens=java.base/java.time=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED
-	--add-opens=java.base/java.util.concurrent=ALL-UNNAMED --add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED
-	--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED --add-opens=java.base/java.lang.invoke=ALL-UNNAMED
-	--add-opens=java.base/sun.util.calendar=ALL-UNNAMED --add-opens=java.base/sun.security.action=ALL-UNNAMED
-	--add-opens=java.base/sun.nio.cs=ALL-UNNAMED --add-opens=java.base/jdk.internal.ref=ALL-UNNAMED`)
+var openings = []string{"@java17.options"}
 
 // flink is a session cluster with its job server.
 type flink struct {
 	rest      string // address of the job manager's REST API
 	endpoint  string // of the job server
+	artifacts string // its other port
 	managers  []*process
 	jobServer *process
 	jobLog    string // the job manager's log
@@ -44,7 +35,7 @@ func startFlink(t testing.TB, taskManagers, restarts int) *flink {
 	ports := freePorts(t, 6)
 	scratch := t.TempDir()
 	f := &flink{
-		rest: fmt.Sprintf("127.0.0.1:%d", ports[1]), endpoint: fmt.Sprintf("127.0.0.1:%d", ports[3]),
+		rest: fmt.Sprintf("127.0.0.1:%d", ports[1]), endpoint: fmt.Sprintf("127.0.0.1:%d", ports[3]), artifacts: fmt.Sprintf("127.0.0.1:%d", ports[4]),
 		t: t, home: home, conf: t.TempDir(),
 	}
 	strategy := "restart-strategy: none"

@@ -45,7 +45,7 @@ func (j job) wait(ctx context.Context, mark func(error) error) error {
 		response, err := stream.Recv()
 		if err != nil && ctx.Err() != nil {
 			cause := context.Cause(ctx)
-			return j.cancel(context.WithoutCancel(ctx), &cancelledError{job: j.id, cause: cause, mark: mark(cause)})
+			return j.cancel(context.WithoutCancel(ctx), &cancelledError{job: j.name(), cause: cause, mark: mark(cause)})
 		}
 		if errors.Is(err, io.EOF) && !failed {
 			return nil
@@ -54,7 +54,7 @@ func (j job) wait(ctx context.Context, mark func(error) error) error {
 			return errors.New(message)
 		}
 		if err != nil {
-			return fmt.Errorf("the job server was lost, and what became of the job %s is not known: %w", j.id, err)
+			return fmt.Errorf("the job server was lost, and what became of the job %s is not known; the same command finishes it, or finds it done (%w)", j.id, err)
 		}
 		if s := response.GetStateResponse(); s != nil && s.GetState() == jobpb.JobState_FAILED {
 			failed = true
@@ -63,6 +63,14 @@ func (j job) wait(ctx context.Context, mark func(error) error) error {
 			message = m.GetMessageText()
 		}
 	}
+}
+
+// name is what the engine calls the job; a job in this process has none that matters.
+func (j job) name() string {
+	if j.here {
+		return ""
+	}
+	return j.id
 }
 
 // cancelTimeout is how long an engine may take to confirm that it has stopped a job.
@@ -80,11 +88,19 @@ type cancelledError struct {
 func (e *cancelledError) Error() string {
 	switch {
 	case e.confirmed && e.mark == nil:
-		return e.cause.Error() + ": nothing was published; the same command starts again"
+		return e.cause.Error() + ": nothing was published; the same command starts again" + e.held()
 	case e.mark == nil:
 		return fmt.Sprintf("%v: the engine has not confirmed that it cancelled the job %s; it may still be running, but will publish nothing", e.cause, e.job)
 	}
 	return fmt.Sprintf("%v: the job %s may still be running, and publish (%v)", e.cause, e.job, e.mark)
+}
+
+// held says that an engine may keep a job that it calls cancelled: Flink holds the slots of one that waits for more.
+func (e *cancelledError) held() string {
+	if e.job == "" {
+		return ""
+	}
+	return fmt.Sprintf(", and waits if the engine's list still has %s", e.job)
 }
 
 // Unwrap returns why.

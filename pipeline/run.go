@@ -170,10 +170,33 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 		return &Error{state.Verdict.Exit, errors.New(state.Verdict.Message)}
 	case errors.As(failed, &usage):
 		return usage
-	case failed != nil:
+	case failed != nil && runner.Loopback():
 		return &Error{ExitFailed, errors.New(cause(failed))}
+	case failed != nil:
+		return &Error{ExitFailed, errors.New(fromEngine(cause(failed)))}
+	case !runner.Loopback():
+		return &Error{ExitUsage, fmt.Errorf("%s: the job ended well, but nothing is published here: is this a folder of all hosts, and not one on each?", output)}
 	}
 	return &Error{ExitFailed, fmt.Errorf("%s: the job ended without publishing anything", output)}
+}
+
+// fromEngine says what an error means that came from elsewhere. What is missing there may well be here.
+func fromEngine(text string) string {
+	hints := []struct{ sign, hint string }{
+		{"java.io.IOException: error=", "a worker could not start this program: it has to lie at the same path on every host, or where --environment_config says"},
+		{"Process died with exit code", "a worker's program ended at once: is it this one? --environment_config says where it lies"},
+		{"java.net.ConnectException", "the job server cannot reach its engine"},
+		{"java.lang.IllegalAccessError", "the engine's Java needs the options of docs/engines.md"},
+	}
+	for _, h := range hints {
+		if strings.Contains(text, h.sign) {
+			return fmt.Sprintf("%s (%s)", h.hint, text)
+		}
+	}
+	if strings.HasPrefix(text, "java.") || strings.HasPrefix(text, "org.apache.") || strings.Contains(text, "job server") {
+		return text
+	}
+	return "on a worker: " + text
 }
 
 // Stage writes the template of the graph that build makes, from which the runner's service can start the job any time.

@@ -91,7 +91,7 @@ func (r Runner) judgesStart() bool { return r.StallTimeout > 0 && !r.Here() }
 func cancelUnlessBegun(timeout time.Duration, begun func() bool, cancel context.CancelCauseFunc) (stop func() bool) {
 	return time.AfterFunc(timeout, func() {
 		if !begun() {
-			cancel(fmt.Errorf("the job has not begun for %s (--stall_timeout): has the engine free slots, and can its hosts start workers (is this program at the same path there)?", timeout))
+			cancel(fmt.Errorf("the job has not begun for %s (--stall_timeout): the engine may have fewer free slots than --parallelism, or its hosts no program at this path", timeout))
 		}
 	}).Stop
 }
@@ -159,6 +159,9 @@ func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph
 		RetainDocker: *jobopts.RetainDockerContainers,
 	}
 	prepared, staging, token, err := runnerlib.Prepare(ctx, client, graph, options)
+	if err != nil && strings.Contains(err.Error(), "Unimplemented") {
+		return job{}, Usagef("--endpoint=%s: what answers there is no Beam job server; that has port 8099 if nobody moved it", r.Endpoint)
+	}
 	if err != nil {
 		return job{}, err
 	}

@@ -14,7 +14,7 @@ func TestCancelUnlessBegun(t *testing.T) {
 		want  string
 	}{
 		"in time":      {false, time.Minute - 1, ""},
-		"never begins": {false, time.Minute + 1, "has the engine free slots"},
+		"never begins": {false, time.Minute + 1, "fewer free slots than --parallelism"},
 		"has begun":    {true, time.Hour, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -153,7 +154,11 @@ type interruptedError struct{ signal syscall.Signal }
 // Error names the signal.
 func (e interruptedError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
 
-// signalContext returns a context that ends with SIGINT or SIGTERM. A second signal ends the program at once.
+// patience is how long after a signal another ends the program at once. Who asks a program to end may ask twice in one go:
+// timeout(1) signals the program and then its group.
+const patience = 2 * time.Second
+
+// signalContext returns a context that ends with SIGINT or SIGTERM. Another signal, later on, ends the program at once.
 func signalContext() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -161,7 +166,10 @@ func signalContext() (context.Context, func()) {
 	go func() {
 		s := <-signals
 		cancel(interruptedError{s.(syscall.Signal)})
-		s = <-signals
+		for first := time.Now(); time.Since(first) < patience; {
+			s = <-signals
+		}
+		fmt.Fprintln(os.Stderr, "sparsenb: ended at once: a job on an engine may go on, and publish")
 		os.Exit(128 + int(s.(syscall.Signal)))
 	}()
 	return ctx, func() { signal.Stop(signals) }

@@ -3,8 +3,12 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"math"
+	"net"
 	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,14 +75,56 @@ func chooseRunner() (r pipeline.Runner, err error) {
 	if r.Environment == "PROCESS" && r.Config == "" {
 		r.Config, err = ownProcess()
 	}
-	switch {
-	case err != nil:
-	case r.Environment == "DOCKER" && r.Config == "":
-		err = pipeline.Usagef("--environment_type=DOCKER needs --environment_config, the name of the image")
-	case r.Environment == "PROCESS" && !json.Valid([]byte(r.Config)):
-		err = pipeline.Usagef(`--environment_config=%s: not JSON such as {"command": "/usr/local/bin/sparsenb"}`, r.Config)
+	if err == nil {
+		err = checkRunner(r)
 	}
 	return r, err
+}
+
+// checkRunner finds what no engine would take.
+func checkRunner(r pipeline.Runner) error {
+	if r.Endpoint != "" {
+		host, port, err := net.SplitHostPort(r.Endpoint)
+		if n, e := strconv.Atoi(port); err != nil || e != nil || host == "" || n < 1 || n > math.MaxUint16 {
+			return pipeline.Usagef("--endpoint=%s: it is HOST:PORT, such as localhost:8099", r.Endpoint)
+		}
+	}
+	if wasGiven("parallelism") && (r.Here() || r.Parallelism < 1) {
+		return pipeline.Usagef("--parallelism=%d: it is a number from 1, for an engine; Prism uses all cores", r.Parallelism)
+	}
+	switch {
+	case r.Environment == "DOCKER" && r.Config == "":
+		return pipeline.Usagef("--environment_type=DOCKER needs --environment_config, the name of the image")
+	case r.Environment == "PROCESS":
+		return checkProcess(r)
+	}
+	return nil
+}
+
+// checkProcess reads the configuration of workers that are processes. Where a program lies on the hosts of an engine cannot
+// be told from here.
+func checkProcess(r pipeline.Runner) error {
+	var config struct {
+		Command, OS, Arch string
+		Env               map[string]string
+	}
+	decoder := json.NewDecoder(strings.NewReader(r.Config))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&config); err != nil || config.Command == "" {
+		return pipeline.Usagef(`--environment_config=%s: not JSON such as {"command": "/usr/local/bin/sparsenb"}`, r.Config)
+	}
+	if r.Here() {
+		if _, err := exec.LookPath(config.Command); err != nil {
+			return pipeline.Usagef("--environment_config=%s: %w", r.Config, err)
+		}
+	}
+	return nil
+}
+
+// wasGiven reports whether a flag stands on the command line.
+func wasGiven(name string) (given bool) {
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
 }
 
 // dataflow is the SDK's own runner for it. With --template_location, a flag of Beam, it stages the job and does not run it.

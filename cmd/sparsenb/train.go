@@ -29,6 +29,10 @@ tells all classes apart. Files may be plain or compressed by gzip, zstd or bzip2
 DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
 killed is finished by the same command. A run that is complete is not repeated.
 
+Without more the work is done here, on all cores. With --runner=flink|spark --endpoint=HOST:PORT a cluster does it, with
+--runner=dataflow Google's service; --parallelism, --environment_type and --environment_config are Beam's, as docs/engines.md
+says.
+
 Other verbs (sparsenb help VERB):
   count     documents → counts
   select    counts → features and model, without reading the text
