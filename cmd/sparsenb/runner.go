@@ -53,7 +53,8 @@ func chooseRunner() (r pipeline.Runner, err error) {
 		return dataflow()
 	case "", "prism", "PrismRunner":
 		if *jobopts.Endpoint == "" && *jobopts.EnvironmentType == "" {
-			return r, nil
+			r.Parallelism = *jobopts.Parallelism
+			return r, checkRunner(r)
 		}
 	case "flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner":
 		if *jobopts.Endpoint == "" {
