@@ -30,7 +30,6 @@ type dual struct {
 	upper, lower    float64 // lower ≤ ψ(k)-C ≤ upper, at every moment
 	best            odds    // where upper was found
 	evaluations     int
-	passes          int // those of all groups
 	status          Status
 }
 
@@ -108,9 +107,6 @@ func (d *dual) evaluate(o odds, s Settings) (smooth bool) {
 // at evaluates s_k(h) at o.
 func (d *dual) at(o odds) top {
 	d.evaluations++
-	if len(d.ranking.groups) == len(d.ranking.all) {
-		d.passes++
-	}
 	t := d.ranking.at(o, d.k)
 	if t.value < d.upper {
 		d.upper, d.best = t.value, o

@@ -10,7 +10,6 @@ type multinomial struct {
 	positive, negative float64  // mass of the classes
 	present            int64    // features with mass
 	base               float64
-	start              odds // where the next search starts
 }
 
 func newMultinomial(p Problem, s Settings) *multinomial {
@@ -26,7 +25,6 @@ func newMultinomial(p Problem, s Settings) *multinomial {
 	}
 	m.positive, m.negative = positive.value(), negative.value()
 	m.base = baseMultinomial(groups)
-	m.start = m.share()
 	return m
 }
 
@@ -39,10 +37,13 @@ func (m *multinomial) closed(k int64) bool {
 	return k == 0 || m.positive == 0 || m.negative == 0 || k >= m.present
 }
 
+// minimise starts at the last α at which all groups were scored, whose scores serve again.
 func (m *multinomial) minimise(k int64) *dual {
-	d := minimise(m.ranking, k, m.start, m.settings)
-	m.start = d.best
-	return d
+	start := m.share()
+	if m.ranking.kept.scores != nil {
+		start = m.ranking.kept.odds
+	}
+	return minimise(m.ranking, k, start, m.settings)
 }
 
 func (m *multinomial) bound(k int64) float64 {
@@ -53,6 +54,7 @@ func (m *multinomial) bound(k int64) float64 {
 }
 
 func (m *multinomial) solve(k int64) Result {
+	before := m.ranking.passes
 	r := Result{K: k, Base: m.base, Odds: float64(m.share()), Certificate: Optimal, Status: Closed}
 	switch {
 	case k == 0:
@@ -61,7 +63,7 @@ func (m *multinomial) solve(k int64) Result {
 		r.Take = m.ranking.take(m.ranking.at(m.share(), k))
 	default:
 		d := m.minimise(k)
-		r.Status, r.Evaluations, r.Passes = d.status, d.evaluations, d.passes
+		r.Status, r.Evaluations = d.status, d.evaluations
 		r.UpperBound, r.Odds = d.upper, float64(d.best)
 		if k == 1 {
 			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17).
@@ -74,6 +76,7 @@ func (m *multinomial) solve(k int64) Result {
 			r.Certificate = Bounded
 		}
 	}
+	r.Passes = m.ranking.passes - before
 	r.Alpha, _ = odds(r.Odds).shares()
 	r.Parameters = parametersMultinomial(m.problem, m.ranking.all, r.Take)
 	r.Gain = r.Parameters.gain(m.problem.Groups, r.Take)

@@ -43,7 +43,7 @@ func (r *ranking) narrow(k int64, low, high point, slack float64) (*ranking, poi
 		return r, low, high
 	}
 	n.inside.setSums(r.inside.size+size, value, positive, negative, low.odds)
-	n.keep(r, stays)
+	n.open(r, stays)
 	return n, low.keep(stays), high.keep(stays)
 }
 
@@ -85,8 +85,8 @@ func (r *ranking) place(i int) int32 {
 	return r.index[i]
 }
 
-// keep takes over the groups that stay open.
-func (r *ranking) keep(from *ranking, stays []int32) {
+// open takes over the groups that stay open.
+func (r *ranking) open(from *ranking, stays []int32) {
 	r.groups = make([]Group, len(stays))
 	for i, at := range stays {
 		r.groups[i] = from.groups[at]

@@ -35,7 +35,7 @@ func TestNarrowingChangesNothing(t *testing.T) {
 			if got.Certificate != want.Certificate {
 				t.Errorf("%s: %v, without narrowing %v", what, got.Certificate, want.Certificate)
 			}
-			if got.Passes < got.Evaluations {
+			if got.Passes < want.Passes {
 				narrowed++
 			}
 		}
@@ -43,7 +43,7 @@ func TestNarrowingChangesNothing(t *testing.T) {
 			return
 		}
 	}
-	if narrowed < 1000 {
+	if narrowed < 500 {
 		t.Errorf("only %d searches were narrowed", narrowed)
 	}
 }

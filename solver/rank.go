@@ -11,7 +11,9 @@ type ranking struct {
 	inside inside
 	slack  float64 // by how much at least the scores of the others are away from λ
 
-	scored // the scores of groups at the last evaluation
+	scored       // the scores of groups at the last evaluation
+	kept   point // the last evaluation of all groups
+	passes int   // how often all groups were scored
 	order  []weighted
 	spare  [][]float64 // buffers for scores
 
@@ -54,11 +56,36 @@ type top struct {
 // at scores every feature at the given odds and returns the top k, 1 ≤ k ≤ number of features.
 func (r *ranking) at(o odds, k int64) top {
 	alpha, beta := o.shares()
-	r.score(alpha, beta, r.screen(alpha, beta, k-r.inside.size))
-	if r.floor > 0 && r.atLeast(r.floor) < k-r.inside.size {
+	open := k - r.inside.size
+	if !r.recall(o) {
+		r.score(alpha, beta, r.screen(alpha, beta, open))
+	}
+	if r.floor > 0 && r.atLeast(r.floor) < open {
 		r.score(alpha, beta, 0)
 	}
-	return r.withInside(r.top(k-r.inside.size), alpha, beta)
+	r.keep(o)
+	return r.withInside(r.top(open), alpha, beta)
+}
+
+// keep remembers the scores of all groups: the search for another k begins with them.
+func (r *ranking) keep(o odds) {
+	if r.index == nil {
+		r.kept.odds, r.kept.floor = o, r.floor
+		r.kept.scores = append(r.kept.scores[:0], r.scores...)
+	}
+}
+
+// recall takes the scores that were kept, if they are of these odds.
+func (r *ranking) recall(o odds) bool {
+	if r.kept.scores == nil || r.kept.odds != o {
+		return false
+	}
+	if r.scores == nil {
+		r.scores = r.buffer()
+	}
+	r.floor = r.kept.floor
+	copy(r.scores, r.kept.scores)
+	return true
 }
 
 // exactly is at, with the scores of all groups.
@@ -84,6 +111,9 @@ func (r *ranking) score(alpha, beta, floor float64) {
 		r.scores = r.buffer()
 	}
 	r.floor = floor
+	if r.index == nil {
+		r.passes++
+	}
 	least := floor * alpha * beta * 0.999 // rounding is far less
 	for i, g := range r.groups {
 		d := beta*g.Positive - alpha*g.Negative

@@ -501,7 +501,11 @@ func TestUnavailable(t *testing.T) {
 			t.Fatal(err)
 		}
 		server.Fail(fakegcs.Any, slices.Repeat([]fakegcs.Fault{kind}, 1000)...)
-		impatient(t, 300*time.Millisecond)
+		waits := 300 * time.Millisecond
+		if kind == fakegcs.ResetBefore { // an attempt has to have failed when the time is over
+			waits = 1500 * time.Millisecond
+		}
+		impatient(t, waits)
 		_, statErr := s.Stat(t.Context(), "gs://b/file")
 		_, readErr := f.ReadAt(make([]byte, 5), 0)
 		_, listErr := s.List(t.Context(), "gs://b")
