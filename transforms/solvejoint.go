@@ -2,14 +2,20 @@ package transforms
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 )
+
+// manyClasses is from how many classes on a joint path has the ks alone that are asked for: with a thousand classes one k
+// takes ten seconds and more.
+const manyClasses = 50
 
 // solveJoint solves the joint problem of all classes for one smoothing and every k.
 func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float64) (records []Solved, err error) {
@@ -23,6 +29,9 @@ func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float
 		return nil, err
 	}
 	ks := pathOf(a.Features, requested)
+	if len(a.Classes) > manyClasses {
+		ks = slices.Sorted(maps.Keys(requested))
+	}
 	model := modelio.ModelRow{Problem: modelio.Joint, Smoothing: smoothing}
 	path, err := pathRows(model, ks, func(ks []int64) ([]float64, error) { return jointBounds(p, ks) })
 	if err != nil {
