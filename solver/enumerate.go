@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "slices"
 
 // enumerate looks for a support with a smaller gap among all that could have one, and reports whether it looked at all
 // of them. A support deviates from the top k by features taken out and as many put in, and pays |h_i - λ| for each: a
@@ -15,7 +11,7 @@ func (f *frame) enumerate(best support, maxNodes int) (result support, complete 
 		return best, true, 0
 	}
 	e := &enumeration{frame: f, gap: best.gap, nodesLeft: maxNodes}
-	e.collect()
+	e.items = itemsOf(f.scores, f.lambda, f.top, best.gap, func(i int) int64 { return f.groups[i].Size })
 	start := f.measure(f.top)
 	complete = e.extend(0, 0, 0, start.positive, start.negative)
 	nodes = maxNodes - e.nodesLeft
@@ -34,55 +30,11 @@ func (f *frame) negligible() float64 { return 1e-13 * f.value }
 
 type enumeration struct {
 	*frame
-	items     []item
+	items     items
 	gap       float64 // of the best support so far
 	nodesLeft int
 	path      []deviation // from the top k to the node being looked at
 	found     []deviation // to the best support, if one was found
-}
-
-// item is a group of which features may change sides.
-type item struct {
-	group     int
-	cost      float64
-	sign      int64 // +1: features are put in, -1: they are taken out
-	available int64
-	// in and out are how many features this item and those after it can put in and take out, and nextIn and nextOut
-	// where the first of them stands that can.
-	in, out         int64
-	nextIn, nextOut int
-}
-
-type deviation struct {
-	group int
-	n     int64
-}
-
-func (e *enumeration) collect() {
-	for i, g := range e.groups {
-		if e.cost(i) >= e.gap {
-			continue
-		}
-		// The group at λ may stand on both sides.
-		if e.top[i] > 0 && e.scores[i] >= e.lambda {
-			e.items = append(e.items, item{group: i, cost: e.cost(i), sign: -1, available: e.top[i]})
-		}
-		if e.top[i] < g.Size && e.scores[i] <= e.lambda {
-			e.items = append(e.items, item{group: i, cost: e.cost(i), sign: +1, available: g.Size - e.top[i]})
-		}
-	}
-	slices.SortStableFunc(e.items, func(a, b item) int { return cmp.Compare(a.cost, b.cost) })
-	last := len(e.items)
-	e.items = append(e.items, item{cost: math.Inf(1), nextIn: last, nextOut: last})
-	for q := last - 1; q >= 0; q-- {
-		it, after := &e.items[q], e.items[q+1]
-		it.in, it.out, it.nextIn, it.nextOut = after.in, after.out, after.nextIn, after.nextOut
-		if it.sign > 0 {
-			it.in, it.nextIn = it.in+it.available, q
-		} else {
-			it.out, it.nextOut = it.out+it.available, q
-		}
-	}
 }
 
 // extend visits the supports that deviate as e.path does and by items[from:]. balance is how many more features were
@@ -97,7 +49,7 @@ func (e *enumeration) extend(from int, cost float64, balance int64, positive, ne
 			e.gap, e.found = gap, append([]deviation{}, e.path...)
 		}
 	}
-	for q := e.next(from, balance); cost+e.items[q].cost < e.gap; q = e.next(q+1, balance) {
+	for q := e.items.next(from, balance); cost+e.items[q].cost < e.gap; q = e.items.next(q+1, balance) {
 		it := e.items[q]
 		least, most := it.count(balance, e.items[q+1])
 		for n := least; n <= most; n++ {
@@ -115,30 +67,4 @@ func (e *enumeration) extend(from int, cost float64, balance int64, positive, ne
 		}
 	}
 	return true
-}
-
-// next returns the first item from q on of which features may change sides at a given balance, and the one behind the
-// last if there is none. It passes over any number of items at once: with k = 2 and a million features, nearly all can
-// only be put in.
-func (e *enumeration) next(q int, balance int64) int {
-	it := e.items[q]
-	putIn, takeOut := it.out > balance, it.in > -balance // something is left to make up for it
-	switch {
-	case balance > it.out, -balance > it.in, !putIn && !takeOut:
-		return len(e.items) - 1
-	case !putIn:
-		return it.nextOut
-	case !takeOut:
-		return it.nextIn
-	}
-	return q
-}
-
-// count is how many features of the group may change sides at a given balance, so that the items after it can still
-// bring the balance to zero.
-func (it item) count(balance int64, after item) (least, most int64) {
-	if it.sign > 0 {
-		return max(1, -balance-after.in), min(it.available, after.out-balance)
-	}
-	return max(1, balance-after.out), min(it.available, after.in+balance)
 }

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"math"
 )
 
@@ -20,12 +19,7 @@ type jointRanking struct {
 	mass      []float64 // g_i, smoothed
 	constant  []float64 // c_i
 	scores    []float64 // h_i, to full precision wherever it is not far below the k-th largest
-	order     []jointWeighted
-}
-
-type jointWeighted struct {
-	score float64
-	size  int64
+	order     []weighted
 }
 
 func newJointRanking(p JointProblem) *jointRanking {
@@ -37,7 +31,7 @@ func newJointRanking(p JointProblem) *jointRanking {
 		mass:      make([]float64, n),
 		constant:  make([]float64, n),
 		scores:    make([]float64, n),
-		order:     make([]jointWeighted, 0, n),
+		order:     make([]weighted, 0, n),
 	}
 	for i := range n {
 		classes, counts := r.vectors.entries(i)
@@ -87,9 +81,9 @@ func (r *jointRanking) score(at *Shares, k int64) {
 			dot += counts[j] * at.Log[c]
 		}
 		r.scores[i] = r.constant[i] - dot
-		r.order = append(r.order, jointWeighted{r.scores[i] - unit*r.mass[i], r.vectors.size[i]})
+		r.order = append(r.order, weighted{r.scores[i] - unit*r.mass[i], r.vectors.size[i]})
 	}
-	low := jointLargest(r.order, k)
+	low := kthLargest(r.order, k)
 	for i, h := range r.scores {
 		if h+unit*r.mass[i] >= low {
 			classes, counts := r.vectors.entries(i)
@@ -118,9 +112,9 @@ func (r *jointRanking) at(at *Shares, k int64) jointTop {
 func (r *jointRanking) top(k int64) jointTop {
 	r.order = r.order[:0]
 	for i, h := range r.scores {
-		r.order = append(r.order, jointWeighted{h, r.vectors.size[i]})
+		r.order = append(r.order, weighted{h, r.vectors.size[i]})
 	}
-	lambda := jointLargest(r.order, k)
+	lambda := kthLargest(r.order, k)
 	above := int64(0)
 	for i, h := range r.scores {
 		if h > lambda {
@@ -203,40 +197,4 @@ func (r *jointRanking) gain(t jointTop) float64 {
 		gain.add(float64(n) * own.divergence(classes, counts, r.mass[i], r.smoothing))
 	})
 	return gain.value()
-}
-
-// jointLargest returns the k-th largest score, each counted size times. It reorders items: a quickselect with three-way
-// partition, whose pivots come from a fixed sequence so that the work is the same at every run.
-func jointLargest(items []jointWeighted, k int64) float64 {
-	seed := uint64(len(items))
-	for {
-		seed = seed*6364136223846793005 + 1442695040888963407
-		pivot := items[seed>>33%uint64(len(items))].score
-		low, high := 0, len(items)
-		var above, equal int64
-		for i := 0; i < high; {
-			switch cmp.Compare(items[i].score, pivot) {
-			case 1:
-				above += items[i].size
-				items[i], items[low] = items[low], items[i]
-				low++
-				i++
-			case 0:
-				equal += items[i].size
-				i++
-			default:
-				high--
-				items[i], items[high] = items[high], items[i]
-			}
-		}
-		switch {
-		case k <= above:
-			items = items[:low]
-		case k <= above+equal:
-			return pivot
-		default:
-			k -= above + equal
-			items = items[high:]
-		}
-	}
 }
