@@ -7,10 +7,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // corpus draws lines of several classes, and counts their words.
@@ -205,4 +207,37 @@ func TestFeaturesThatAClassDoesNotHave(t *testing.T) {
 	if _, err := Verify(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
+}
+
+// A stop word of a billion beside words of a few, classes that are alike, and classes without any counts.
+func TestClassesThatTellLittle(t *testing.T) {
+	for name, table := range map[string]string{
+		"huge":  "feature,a,b,c\nviews,1000000000,2000000000,1500000000\nclicks,5,9,3\nbuys,1,4,2\n",
+		"alike": "feature,a,b,c\nx,1003,1003,1003\ny,17,17,17\nz,400,400,400\n",
+		"empty": "feature,a,b,c,d\nx,0,0,3,1\ny,0,0,1,4\nz,0,0,5,2\n",
+	} {
+		for _, strategy := range []string{"ovr", "ovo", "joint"} {
+			for _, smoothing := range []float64{0, 1} {
+				sel := choose(t, "", "1", "2", "3")
+				sel.Strategy, sel.Smoothing = transforms.Strategy(strategy), []float64{smoothing}
+				dir := filepath.Join(t.TempDir(), "out")
+				if err := runSelect(t, dir, save(t, "counts.csv", table), nil, sel); err != nil {
+					t.Errorf("%s %s %v: %v", name, strategy, smoothing, err)
+					continue
+				}
+				if _, err := Verify(t.Context(), dir); err != nil {
+					t.Errorf("%s %s %v: %v", name, strategy, smoothing, err)
+				}
+				warned := slices.ContainsFunc(read(t, dir).Manifest.Warnings, func(w string) bool { return strings.HasPrefix(w, "a vs b: neither side") })
+				if want := name == "empty" && strategy == "ovo" && smoothing == 0; warned != want {
+					t.Errorf("%s %s %v: the warnings are %q", name, strategy, smoothing, read(t, dir).Manifest.Warnings)
+				}
+			}
+		}
+	}
+	err := runSelect(t, filepath.Join(t.TempDir(), "out"), save(t, "large.csv", "feature,a,b,c\nx,9e99,9e99,9e99\ny,1,2,3\n"), nil, choose(t, "", "1"))
+	if exitOf(err) != ExitUsage {
+		t.Errorf("exit %d: %v", exitOf(err), err)
+	}
+	contains(t, err, "large.csv: row 1: the counts of")
 }

@@ -106,6 +106,9 @@ func significant(tested []weighted, freedom int, rate float64) (k int64) {
 
 // chiSquareTail is P(χ² ≥ 2z).
 func chiSquareTail(z float64, freedom int) float64 {
+	if freedom == 0 { // one class tells nothing
+		return 1
+	}
 	if freedom == 1 {
 		return math.Erfc(math.Sqrt(z)) // to full relative precision
 	}

@@ -17,4 +17,8 @@
 // few features whose side the bound does not settle; when that enumeration finishes, the support is proven optimal.
 //
 // For the Bernoulli model the problem separates and the answer is always exact.
+//
+// [Path] solves for many k, [Bounds] finds ψ alone, and a [Curve] finds a k by a rule. A [Method] other than the first
+// ranks features one by one, as others do, with the same bound. Of more than two classes, [Vectors] hold the counts:
+// they make the groups of one class against the rest or another, and [Joint] selects one set of features for all.
 package solver

@@ -136,25 +136,33 @@ func (p JointParameters) Theta(dst []float64, classes []int32, counts []float64)
 	return dst
 }
 
-// Parts appends, class by class, what of the feature's score comes from the documents of the class: f_c log(θ_c/θ), for
-// the Bernoulli model (n_c-f_c) log((1-θ_c)/(1-θ)) besides.
+// Parts appends, class by class, what of the feature's score comes from the documents of the class: f log(f/e) - f + e ≥ 0
+// with the count f and the count e that the class's share of all would give; for the Bernoulli model that of the documents
+// without the feature besides.
 func (p JointParameters) Parts(dst []float64, classes []int32, counts []float64) []float64 {
-	from, common, j := len(dst), p.Common(counts), 0
-	dst = p.Theta(dst, classes, counts)
-	for c, theta := range dst[from:] {
-		f := p.Smoothing
+	g, j := p.mass(counts), 0
+	var documents []float64
+	n := 0.0
+	if p.Model == Bernoulli {
+		documents = p.documents()
+		n = total(documents)
+	}
+	for c, share := range p.At.Alpha {
+		f, at := p.Smoothing, -1
 		if j < len(classes) && int(classes[j]) == c {
-			f += counts[j]
+			f, at = f+counts[j], j
 			j++
 		}
-		part := xlogy(f, theta/common)
+		if g == 0 || p.Features == 1 && p.Model == Multinomial {
+			dst = append(dst, 0)
+			continue
+		}
+		d := p.At.surplus(f, g, int32(c), counts, at, p.Smoothing)
+		part := excess(f, d, g*share)
 		if p.Model == Bernoulli {
-			part += xlogy(p.Documents[c]+2*p.Smoothing-f, (1-theta)/(1-common))
+			part += excess(documents[c]-f, -d, max(0, n-g)*share)
 		}
-		if f == 0 && p.Model == Multinomial || theta == common {
-			part = 0
-		}
-		dst[from+c] = part
+		dst = append(dst, part)
 	}
 	return dst
 }

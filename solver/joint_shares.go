@@ -123,7 +123,8 @@ func (s *Shares) surplus(f, g float64, c int32, counts []float64, j int, smoothi
 			r += n
 		}
 	}
-	return s.Alpha[c]*r - f*s.Rest
+	p := f * s.Rest // as in divergence: nothing of the difference is lost
+	return math.FMA(s.Alpha[c], r, -p) - math.FMA(f, s.Rest, -p)
 }
 
 // excess is f log(f/e) - f + e ≥ 0, given d = e - f. It is e where f is zero.

@@ -867,3 +867,28 @@ func TestJointTakesTiesInBalance(t *testing.T) {
 		}
 	}
 }
+
+// Counts that are almost balanced keep their digits, also where one class has more than half.
+func TestJointKeepsTheDigitsOfBalancedCounts(t *testing.T) {
+	for _, difference := range []float64{1e-3, 1e-5, 1e-7} {
+		v, groups := NewVectors(2), []Group{}
+		for i, size := range []float64{3e14, 5e14, 7e14} {
+			a, b := size, math.Round(size/2*(1+difference*float64(i)))
+			if err := v.Add([]int32{0, 1}, []float64{a, b}, 1); err != nil {
+				t.Fatal(err)
+			}
+			groups = append(groups, Group{a, b, 1})
+		}
+		for k := int64(2); k <= 3; k++ {
+			joint, err := Joint(JointProblem{Vectors: v, K: k}, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			two, err := Solve(Problem{Groups: groups, K: k}, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, fmt.Sprintf("k = %d of counts that differ by %g: gain", k, difference), joint.Gain, two.Gain, 1e-12*two.Gain)
+		}
+	}
+}

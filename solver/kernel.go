@@ -86,4 +86,9 @@ func (s *sum) add(x float64) {
 	s.total = t
 }
 
-func (s *sum) value() float64 { return s.total + s.carry }
+func (s *sum) value() float64 {
+	if math.IsInf(s.total, 0) { // the carry is NaN then
+		return s.total
+	}
+	return s.total + s.carry
+}

@@ -137,7 +137,8 @@ func (h *heuristic) solve(k int64) Result {
 	} else {
 		r.Parameters = parametersMultinomial(h.problem, smoothed(h.problem), r.Take)
 	}
-	r.Gain = min(r.Parameters.gain(h.problem.Groups, r.Take), r.UpperBound)
+	r.Gain = r.Parameters.gain(h.problem.Groups, r.Take)
+	r.UpperBound = max(r.UpperBound, r.Gain)
 	r.Gap = r.UpperBound - r.Gain
 	return r
 }

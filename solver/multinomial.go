@@ -65,7 +65,7 @@ func (m *multinomial) solve(k int64) Result {
 		d := m.minimise(k)
 		r.Status, r.Evaluations = d.status, d.evaluations
 		r.UpperBound, r.Odds = d.upper, float64(d.best)
-		if k == 1 {
+		if k == 1 || m.settings.boundOnly {
 			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17).
 			r.Take = m.ranking.take(m.ranking.at(d.best, 1))
 			break

@@ -1,6 +1,9 @@
 package solver
 
-import "cmp"
+import (
+	"cmp"
+	"math"
+)
 
 // ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimiser is known to lie in a bracket, most features
 // are in the top k, or out of it, all over the bracket; narrow leaves the others, which are open.
@@ -114,9 +117,10 @@ func (r *ranking) score(alpha, beta, floor float64) {
 	if r.index == nil {
 		r.passes++
 	}
-	least := floor * alpha * beta * 0.999 // rounding is far less
+	least := floor * alpha * beta * 0.999
 	for i, g := range r.groups {
-		d := beta*g.Positive - alpha*g.Negative
+		a, b := beta*g.Positive, alpha*g.Negative
+		d := math.Abs(a-b) + 0x1p-50*(a+b) // more than rounding took
 		if d*d < least*(g.Positive+g.Negative) {
 			r.scores[i] = 0
 			continue

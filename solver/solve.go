@@ -75,13 +75,16 @@ func newPath(p Problem, ks []int64, s Settings) (path, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
+	s = s.withDefaults()
+	ranks := p.Statistic()
+	s.boundOnly = ranks != nil
 	var exact path
 	if p.Model == Bernoulli {
 		exact = newBernoulli(p)
 	} else {
-		exact = newMultinomial(p, s.withDefaults())
+		exact = newMultinomial(p, s)
 	}
-	if ranks := p.Statistic(); ranks != nil {
+	if ranks != nil {
 		return newHeuristic(p, exact, *ranks), nil
 	}
 	return exact, nil

@@ -3,6 +3,7 @@ package solver
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 )
@@ -60,6 +61,9 @@ func (v *Vectors) Add(classes []int32, counts []float64, size int64) error {
 		if !InRange(counts[j]) {
 			return fmt.Errorf("solver: vector %d has the count %v: %w", v.Len(), counts[j], errRange)
 		}
+	}
+	if !InRange(Sum(counts)) {
+		return fmt.Errorf("solver: vector %d has counts that sum to %v: %w", v.Len(), Sum(counts), errRange)
 	}
 	for j, n := range counts {
 		if n > 0 {
@@ -150,21 +154,32 @@ func Versus(classes []int32, counts []float64, class int32) (count, rest float64
 
 // OneVersusRest returns what makes the groups of a class against the sum of all others. That costs as much as the class
 // has counts, and as there are different sums: features in which the class does not occur are known by their sum alone.
+// Real counts, which cannot be taken from a sum without rounding, are added up again.
 func (v *Vectors) OneVersusRest() func(class int32) []Group {
-	byClass := v.byClass()
+	columns := v.columns()
+	sums := make([]float64, v.Len()) // of the vectors
+	exact := make([]bool, v.Len())   // a count may be taken from the sum
 	t := newGroupTable()
-	for i := range v.Len() {
+	for i := range sums {
 		_, counts, size := v.At(i)
-		t.add(Group{0, Sum(counts), size})
+		sums[i], exact[i] = Sum(counts), wholeSum(counts)
+		t.add(Group{0, sums[i], size})
 	}
-	sums := t.groups() // of all features
+	all := t.groups() // of all features
+	place := make([]int32, v.Len())
+	for i, s := range sums {
+		place[i] = int32(GroupOf(all, 0, s))
+	}
 	return func(class int32) []Group {
-		t, absent := newGroupTable(), slices.Clone(sums)
-		for _, i := range byClass(class) {
-			classes, counts, size := v.At(int(i))
-			count, rest := Versus(classes, counts, class)
-			t.add(Group{count, rest, size})
-			absent[GroupOf(sums, 0, Sum(counts))].Size -= size
+		t, absent := newGroupTable(), slices.Clone(all)
+		for _, e := range columns(class) {
+			rest := sums[e.vector] - e.count
+			if !exact[e.vector] {
+				classes, counts := v.entries(int(e.vector))
+				_, rest = Versus(classes, counts, class)
+			}
+			t.add(Group{e.count, rest, v.size[e.vector]})
+			absent[place[e.vector]].Size -= v.size[e.vector]
 		}
 		for _, g := range absent {
 			if g.Size > 0 {
@@ -175,23 +190,40 @@ func (v *Vectors) OneVersusRest() func(class int32) []Group {
 	}
 }
 
+// wholeSum reports whether the counts are integers whose sum a float64 holds exactly.
+func wholeSum(counts []float64) bool {
+	sum := 0.0
+	for _, n := range counts {
+		if n != math.Trunc(n) {
+			return false
+		}
+		sum += n
+	}
+	return sum < 1<<53
+}
+
 // OneVersusOne returns what makes the groups of one class against another. All features count, those too that occur in
 // neither.
 func (v *Vectors) OneVersusOne() func(positive, negative int32) []Group {
-	byClass, m := v.byClass(), v.Features()
+	columns, m := v.columns(), v.Features()
 	return func(positive, negative int32) []Group {
-		t := newGroupTable()
-		absent := m
-		for _, class := range []int32{positive, negative} {
-			for _, i := range byClass(class) {
-				classes, counts, size := v.At(int(i))
-				a, b := pair(classes, counts, positive, negative)
-				if class == negative && a > 0 { // seen before
-					continue
-				}
-				t.add(Group{a, b, size})
-				absent -= size
+		t, absent := newGroupTable(), m
+		a, b := columns(positive), columns(negative)
+		for len(a) > 0 || len(b) > 0 {
+			var g Group
+			switch {
+			case len(b) == 0 || len(a) > 0 && a[0].vector < b[0].vector:
+				g = Group{a[0].count, 0, v.size[a[0].vector]}
+				a = a[1:]
+			case len(a) == 0 || b[0].vector < a[0].vector:
+				g = Group{0, b[0].count, v.size[b[0].vector]}
+				b = b[1:]
+			default:
+				g = Group{a[0].count, b[0].count, v.size[a[0].vector]}
+				a, b = a[1:], b[1:]
 			}
+			t.add(g)
+			absent -= g.Size
 		}
 		if absent > 0 {
 			t.add(Group{0, 0, absent})
@@ -200,20 +232,14 @@ func (v *Vectors) OneVersusOne() func(positive, negative int32) []Group {
 	}
 }
 
-func pair(classes []int32, counts []float64, positive, negative int32) (a, b float64) {
-	for j, c := range classes {
-		switch c {
-		case positive:
-			a = counts[j]
-		case negative:
-			b = counts[j]
-		}
-	}
-	return a, b
+// columnEntry is a count of a class, and the vector that has it.
+type columnEntry struct {
+	vector int32
+	count  float64
 }
 
-// byClass returns the vectors in which a class occurs.
-func (v *Vectors) byClass() func(class int32) []int32 {
+// columns returns the counts of a class, by vector.
+func (v *Vectors) columns() func(class int32) []columnEntry {
 	start := make([]int, v.classes+1)
 	for _, c := range v.class {
 		start[c+1]++
@@ -221,12 +247,13 @@ func (v *Vectors) byClass() func(class int32) []int32 {
 	for c := range v.classes {
 		start[c+1] += start[c]
 	}
-	vectors, next := make([]int32, len(v.class)), slices.Clone(start)
+	entries, next := make([]columnEntry, len(v.class)), slices.Clone(start)
 	for i := range v.Len() {
-		for _, c := range v.class[v.start[i]:v.start[i+1]] {
-			vectors[next[c]] = int32(i)
+		classes, counts := v.entries(i)
+		for j, c := range classes {
+			entries[next[c]] = columnEntry{int32(i), counts[j]}
 			next[c]++
 		}
 	}
-	return func(class int32) []int32 { return vectors[start[class]:start[class+1]] }
+	return func(class int32) []columnEntry { return entries[start[class]:start[class+1]] }
 }

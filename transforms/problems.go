@@ -54,6 +54,7 @@ func versus(strategy string, positive, negative modelio.Class) modelio.ModelRow 
 	}
 }
 
+// versusRest costs as much as there are classes.
 func versusRest(classes []modelio.Class, positive modelio.Class) modelio.ModelRow {
 	m := modelio.ModelRow{
 		Problem: quoted(positive.Label) + " vs rest", Strategy: modelio.OneVersusRest,
@@ -75,9 +76,18 @@ func versusRest(classes []modelio.Class, positive modelio.Class) modelio.ModelRo
 // jointModels are the rows of a joint model, of which the classes are known.
 func jointModels(classes []modelio.Class) []modelio.ModelRow {
 	rows := make([]modelio.ModelRow, len(classes))
-	for i, class := range classes {
-		rows[i] = versusRest(classes, class)
-		rows[i].Problem, rows[i].Strategy = modelio.Joint, modelio.Joint
+	total, known := int64(0), true
+	for _, c := range classes {
+		if known = known && c.Documents != nil; known {
+			total += *c.Documents
+		}
+	}
+	for i, c := range classes {
+		rows[i] = modelio.ModelRow{Problem: modelio.Joint, Strategy: modelio.Joint, Positive: c.Label, DocsPositive: c.Documents}
+		if known {
+			rest := total - *c.Documents
+			rows[i].DocsNegative = &rest
+		}
 	}
 	return rows
 }
@@ -93,21 +103,31 @@ func quoted(label string) string {
 // CheckProblem holds a model that was read against the classes: that its problem is one of theirs.
 func CheckProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
 	m := rows[0]
-	candidates := [][]modelio.ModelRow{jointModels(classes)}
-	for _, strategy := range []Strategy{modelio.OneVersusRest, modelio.OneVersusOne} {
-		for _, p := range problems(classes, strategy, m.Positive) {
-			candidates = append(candidates, []modelio.ModelRow{p})
-		}
-	}
 	if _, err := solver.ParseMethod(m.Method); err != nil {
 		return err
 	}
-	for _, want := range candidates {
-		if slices.EqualFunc(rows, want, sameProblem) {
-			return nil
+	find := func(label string) (modelio.Class, bool) {
+		i, ok := slices.BinarySearchFunc(classes, label, func(c modelio.Class, label string) int { return strings.Compare(c.Label, label) })
+		if !ok {
+			return modelio.Class{}, false
 		}
+		return classes[i], true
 	}
-	return fmt.Errorf("the classes have no such problem of %q against %q by the strategy %q", m.Positive, m.Negative, m.Strategy)
+	positive, known := find(m.Positive)
+	negative, both := find(m.Negative)
+	want := []modelio.ModelRow{{}}
+	switch {
+	case m.Strategy == modelio.Joint && len(classes) > 2:
+		want = jointModels(classes)
+	case m.Strategy == modelio.OneVersusRest && known && len(classes) > 2:
+		want[0] = versusRest(classes, positive)
+	case known && both && m.Positive != m.Negative && (m.Strategy == modelio.Binary) == (len(classes) == 2):
+		want[0] = versus(m.Strategy, positive, negative)
+	}
+	if !slices.EqualFunc(rows, want, sameProblem) {
+		return fmt.Errorf("the classes have no such problem of %q against %q by the strategy %q", m.Positive, m.Negative, m.Strategy)
+	}
+	return nil
 }
 
 func sameProblem(a, b modelio.ModelRow) bool {

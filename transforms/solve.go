@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,9 +56,17 @@ func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit 
 	}
 	var jobs []func() ([]Solved, error)
 	if f.Params.Strategy == modelio.Joint && len(a.Classes) > 2 {
-		for _, smoothing := range f.Params.Smoothing {
-			jobs = append(jobs, func() ([]Solved, error) { return f.solveJoint(vectors, a, smoothing) })
-		}
+		// One job: it takes all processors itself, and memory for each.
+		jobs = append(jobs, func() (records []Solved, err error) {
+			for _, smoothing := range f.Params.Smoothing {
+				more, err := f.solveJoint(vectors, a, smoothing)
+				if err != nil {
+					return nil, err
+				}
+				records = append(records, more...)
+			}
+			return records, nil
+		})
 	} else {
 		groups := Groups(vectors, a.Classes)
 		for _, model := range problems(a.Classes, f.Params.Strategy, f.Params.Positive) {
@@ -137,6 +146,10 @@ func (f *solveFn) solve(model modelio.ModelRow, groups []solver.Group) (records 
 	for _, smoothing := range f.Params.Smoothing {
 		p.Smoothing, model.Smoothing = smoothing, smoothing
 		more, err := f.path(p, model)
+		if errors.Is(err, solver.ErrNoMass) { // of two classes of several
+			records = append(records, Solved{Warnings: []string{model.Problem + ": neither side has any tokens, and there is no model without smoothing"}})
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", model.Problem, err)
 		}

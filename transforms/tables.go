@@ -60,14 +60,12 @@ func (t *tables) rank() error {
 }
 
 func checkSupport(rows []modelio.FeatureRow, s Solution) error {
-	var gain, size float64
+	var gain float64
 	for _, row := range rows {
 		gain += row.Score
-		size += math.Abs(row.Score)
 	}
 	features := int64(len(rows) / len(s.Models))
-	// Of a joint model the rows of a feature may have scores of both signs.
-	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*max(m.Gain, size)+1e-12) {
+	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*m.Gain+1e-12) {
 		return fmt.Errorf("the model of %s was solved with a gain of %v, but %d features were found that gain %v",
 			s.model().Key(), s.model().Gain, features, gain)
 	}

@@ -16,7 +16,7 @@ var selection = verb{
 
 Selects features from counts, without reading any text: from the output of "sparsenb count" or "sparsenb train", or from
 a table of your own. Such a table is CSV, TSV or Parquet. It has a column named feature, and a column of counts for each
-of two classes, whose name is the label; or it has a row for each feature and class, in any order, in columns named
+class, whose name is the label; or it has a row for each feature and class, in any order, in columns named
 feature, class and count. A row of zeros is a feature like any other.
 
 A table of your own does not say how many documents there are; with --class_documents=label=n,label=n the model gets an

@@ -57,6 +57,8 @@ func (f *selectionFlags) parse() (s pipeline.Selection, err error) {
 		return s, pipeline.Usagef("--method=%s: chooses for two sides; with --strategy=joint it is nfs", s.Method)
 	case s.Strategy == modelio.Joint && s.Positive != "":
 		return s, pipeline.Usagef("--positive=%s: with --strategy=joint no class is the positive one", s.Positive)
+	case s.Method != solver.NFS && slices.ContainsFunc(s.K, func(k transforms.K) bool { return k.Rule == transforms.ForGain }):
+		return s, pipeline.Usagef("--k=auto:gain: finds the k of the best support; with --method=%s give a number", s.Method)
 	case s.Model != solver.Bernoulli && slices.ContainsFunc(s.K, func(k transforms.K) bool { return k.Rule == transforms.FDR }):
 		return s, pipeline.Usagef("--k=auto:fdr: tests the presence of words in documents, and needs --model=bernoulli")
 	}

@@ -220,6 +220,9 @@ func certificateInWords(m modelio.ModelRow, noun string) string {
 
 // percent is the share of the bound that may be missing.
 func percent(m modelio.ModelRow) string {
+	if m.Gap == 0 {
+		return "nothing"
+	}
 	share := 100 * m.Gap / m.UpperBoundGain
 	if share >= 10 {
 		return fmt.Sprintf("%.0f %%", share)

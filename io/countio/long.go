@@ -48,6 +48,9 @@ func (t *ownTable) visitGroups(g *groups, visit func(*Feature) error) error {
 			}
 			f.add(g.classes[class], g.cell(row).count, g.documentsOf(row))
 		}
+		if err := t.checkSum(int64(rows[len(rows)-1]), &f); err != nil {
+			return err
+		}
 		if err := visit(&f); err != nil {
 			return err
 		}

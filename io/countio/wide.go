@@ -70,5 +70,5 @@ func (t *ownTable) wideRow(f *Feature, name int, columns []int) error {
 		}
 		f.add(t.classes[i], n, n)
 	}
-	return nil
+	return t.checkSum(t.row, f)
 }

@@ -12,21 +12,29 @@ import (
 // Histogram counts features by their counts in the classes.
 type Histogram struct {
 	labels []string
+	slots  map[string]int32 // of the labels
 	sizes  map[string]int64 // by the packed counts
 	key    []byte
 }
 
 // New returns an empty histogram for classes with these labels; Slot may add more.
-func New(labels []string) *Histogram { return &Histogram{labels: labels, sizes: map[string]int64{}} }
+func New(labels []string) *Histogram {
+	h := &Histogram{slots: map[string]int32{}, sizes: map[string]int64{}}
+	for _, label := range labels {
+		h.Slot(label)
+	}
+	return h
+}
 
 // Slot returns the place of a label among the labels, where it is put if it is new.
 func (h *Histogram) Slot(label string) int32 {
-	i := slices.Index(h.labels, label)
-	if i < 0 {
-		i = len(h.labels)
+	i, ok := h.slots[label]
+	if !ok {
+		i = int32(len(h.labels))
 		h.labels = append(h.labels, label)
+		h.slots[label] = i
 	}
-	return int32(i)
+	return i
 }
 
 // Label returns the label at a place.
