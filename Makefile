@@ -82,8 +82,9 @@ test-engines: engines ## the tests on real clusters of Flink and Spark
 	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -count=1 -v -timeout 40m ./engines
 
 .PHONY: bench
-bench: ## documents to counts, beside a bare loop; and the Go benchmarks
+bench: $(VENV)/ready ## documents to counts, beside a bare loop; counts to a selection, beside NumPy; and the Go benchmarks
 	$(GO) run ./bench/counting
+	$(GO) run ./bench/solving -python $(VENV)/bin/python
 	$(GO) test -run "^$$" -bench . ./feature ./transforms/block ./transforms/kernel ./io/corpusio ./solver
 
 .PHONY: bench-engines

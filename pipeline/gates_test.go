@@ -287,6 +287,15 @@ func TestVerifyComputesTheNumbers(t *testing.T) {
 		"tokens": func(p *modelio.Published) { p.Manifest.Classes[0].Tokens++ },
 		"m":      func(p *modelio.Published) { p.Manifest.Features-- },
 		"gone":   func(p *modelio.Published) { p.Features = p.Features[1:] },
+
+		"path without the model": func(p *modelio.Published) { p.Path = p.Path[:2] },
+		"marginal gain":          func(p *modelio.Published) { p.Path[3].MarginalGain *= 1.001 },
+		"elbow":                  func(p *modelio.Published) { p.Path[3].Elbow = 0 },
+		"another problem":        func(p *modelio.Published) { p.Models[0].Negative = "Jay" },
+		"another strategy":       func(p *modelio.Published) { p.Models[0].Strategy = modelio.OneVersusRest },
+		"another method":         func(p *modelio.Published) { p.Models[0].Method = "chi2" },
+		"statistic":              func(p *modelio.Published) { p.Features[0].Statistic++ },
+		"twin":                   func(p *modelio.Published) { twin := p.Features[0]; twin.Rank = 2; p.Features[1] = twin },
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		if err := runTrain(t, dir, documents(t, federalist), choose(t, "", "5")); err != nil {

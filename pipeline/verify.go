@@ -406,49 +406,39 @@ func plural(n int64, noun string) string {
 	return humanize.Comma(n) + " " + noun + "s"
 }
 
-// path computes the bound of every row of the path at its α. That of a joint problem has one for each class, which the path
-// does not keep.
+// path computes the bound of every row of the path at its α, and what the bound gains from one k to another. The bound of a
+// joint problem has an α for each class, which the path does not keep: it is taken on trust.
 func (v *verifier) path() error {
 	models := map[modelio.Key]modelio.ModelRow{}
 	for _, m := range v.run.Models {
 		models[m.Key()] = m
 		models[modelio.Key{Problem: m.Problem, Smoothing: m.Smoothing}] = m // any k tells the problem
 	}
-	bounds := 0
-	var p solver.Problem
-	var last modelio.Key
-	rows := map[modelio.Key]bool{}
-	for _, row := range v.run.Path {
-		rows[row.Key()] = true
-		of := modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}
+	rows, bounds := map[modelio.Key]bool{}, 0
+	for rest := v.run.Path; len(rest) > 0; {
+		of := modelio.Key{Problem: rest[0].Problem, Smoothing: rest[0].Smoothing}
+		n := 0
+		for ; n < len(rest) && rest[n].Problem == of.Problem && rest[n].Smoothing == of.Smoothing; n++ {
+			row := rest[n]
+			rows[row.Key()] = true
+			if !(row.Gap >= 0) || row.Gap != row.UpperBoundGain-row.Gain || !isCertificate(row.Certificate) {
+				return fmt.Errorf("path, %s: the gap is %v and the certificate %q", row.Key(), row.Gap, row.Certificate)
+			}
+			if m, ok := models[row.Key()]; ok && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
+				return fmt.Errorf("path, %s: it says other than the model", row.Key())
+			}
+		}
 		m, ok := models[of]
 		if !ok {
-			return fmt.Errorf("path, %s: the run has no model of it", row.Key())
+			return fmt.Errorf("path, %s: the run has no model of it", rest[0].Key())
 		}
 		if m.Strategy != modelio.Joint {
-			if of != last {
-				var err error
-				if p, err = v.problem(m); err != nil {
-					return err
-				}
-				last = of
+			if err := v.pathOf(m, rest[:n]); err != nil {
+				return fmt.Errorf("path, %w", err)
 			}
-			p.K = row.K
-			bound, err := solver.Bound(p, row.Odds)
-			if err != nil {
-				return err
-			}
-			if err := sameNumbers([]number{{"upper_bound_gain", row.UpperBoundGain, bound}}); err != nil {
-				return fmt.Errorf("path, %s: %w", row.Key(), err)
-			}
-			bounds++
+			bounds += n
 		}
-		if !(row.Gap >= 0) || row.Gap != row.UpperBoundGain-row.Gain || !isCertificate(row.Certificate) {
-			return fmt.Errorf("path, %s: the gap is %v and the certificate %q", row.Key(), row.Gap, row.Certificate)
-		}
-		if m, ok := models[row.Key()]; ok && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
-			return fmt.Errorf("path, %s: it says other than the model", row.Key())
-		}
+		rest = rest[n:]
 	}
 	for _, m := range v.run.Models {
 		if !rows[m.Key()] {
@@ -457,6 +447,41 @@ func (v *verifier) path() error {
 	}
 	if bounds > 0 {
 		v.found("the bounds of %d ks on the path", bounds)
+	}
+	return nil
+}
+
+// pathOf verifies the rows of one problem of two sides.
+func (v *verifier) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
+	p, err := v.problem(m)
+	if err != nil {
+		return err
+	}
+	var ks []int64
+	for _, row := range rows {
+		ks = append(ks, row.K, row.K-1, row.K-4)
+	}
+	least, err := solver.Bounds(p, ks, solver.Settings{})
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		p.K = row.K
+		bound, err := solver.Bound(p, row.Odds)
+		if err != nil {
+			return err
+		}
+		err = sameNumbers([]number{{"upper_bound_gain", row.UpperBoundGain, bound}})
+		// A difference of bounds is as precise as they are.
+		b := least[3*i : 3*i+3]
+		for _, d := range []number{{"marginal_gain", row.MarginalGain, b[0] - b[1]}, {"elbow", row.Elbow, b[0] - b[2]}} {
+			if !(math.Abs(d.got-d.want) <= 1e-9*b[0]+1e-12) {
+				err = errors.Join(err, fmt.Errorf("%s is %v, but computed again it is %v", d.name, d.got, d.want))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.Key(), err)
+		}
 	}
 	return nil
 }
