@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -112,14 +113,24 @@ func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	ports := make([]int, n)
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := listenBelow(t, 32768)
 		defer l.Close()
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports
+}
+
+// listenBelow takes a port that the system gives to nobody who has not asked for it: those are above the limit, and an
+// engine's other ports are among them.
+func listenBelow(t testing.TB, limit int) net.Listener {
+	t.Helper()
+	for range 1000 {
+		if l, err := net.Listen("tcp", fmt.Sprintf(":%d", 10_000+rand.IntN(limit-10_000))); err == nil {
+			return l
+		}
+	}
+	t.Fatalf("no port from 10000 to %d is free", limit)
+	return nil
 }
 
 // eventually waits until ready returns nil.

@@ -153,7 +153,7 @@ func (r *reader) number() float64 {
 		return float64(x >> 1)
 	}
 	if b := r.bytes(8); b != nil {
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+		return math.Float64frombits(binary.LittleEndian.Uint64(b)) + 0 // -0 is 0, as Add has it
 	}
 	return 0
 }
