@@ -18,12 +18,13 @@ func Evaluate(p Problem, take []int64) (base, gain float64, params Parameters, e
 		}
 	}
 	groups := smoothed(p)
+	params = parametersOf(p, groups, take)
 	if p.Model == Bernoulli {
-		params = parametersBernoulli(p, take)
-		return baseBernoulli(p, groups), params.gain(p.Groups, take), params, nil
+		base = baseBernoulli(p, groups)
+	} else {
+		base = baseMultinomial(groups)
 	}
-	params = parametersMultinomial(p, groups, take)
-	return baseMultinomial(groups), params.gain(p.Groups, take), params, nil
+	return base, params.gain(p.Groups, take), params, nil
 }
 
 // Bound returns s_k(h(α)) for k = Problem.K at the given odds α/(1-α): for every α in (0, 1) it is at least φ(k)-C, the

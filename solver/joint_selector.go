@@ -34,31 +34,16 @@ func (r JointResult) Selector(p JointProblem) JointSelector {
 		Smoothing: p.Smoothing,
 		Documents: p.Documents,
 		At:        sharesOf(r.Alpha),
-		High:      math.Inf(-1),
-		Low:       math.Inf(1),
 	}
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s
 	}
 	score := s.scoring()
-	for i, n := range r.Take {
+	s.Low, s.High = thresholds(r.Take, func(i int) (float64, int64) {
 		classes, counts, size := p.At(i)
-		h := score(classes, counts)
-		if n < size {
-			s.High = max(s.High, h)
-		}
-		if n > 0 {
-			s.Low = min(s.Low, h)
-		}
-	}
-	if math.IsInf(s.High, -1) { // everything is in
-		s.High = s.Low
-	}
-	// The margins are far wider than rounding, so that every machine that asks gets the same answer.
-	s.Low, s.High = min(s.Low, s.High), max(s.Low, s.High)
-	s.Low -= 1e-9*math.Abs(s.Low) + 1e-12
-	s.High += 1e-9*math.Abs(s.High) + 1e-12
+		return score(classes, counts), size
+	})
 	for i, n := range r.Take {
 		classes, counts, size := p.At(i)
 		if h := score(classes, counts); s.Low <= h && h <= s.High {

@@ -112,11 +112,12 @@ func (s Statistic) of(positive, negative float64) float64 {
 type heuristic struct {
 	path
 	problem Problem
+	groups  []Group // smoothed
 	ranking *ranking
 }
 
 func newHeuristic(p Problem, bounds path, s Statistic) *heuristic {
-	h := &heuristic{bounds, p, newRanking(p.Groups, Settings{})}
+	h := &heuristic{bounds, p, smoothed(p), newRanking(p.Groups, Settings{})}
 	h.ranking.scores = h.ranking.buffer()
 	for i, g := range p.Groups {
 		h.ranking.scores[i] = s.Of(g.Positive, g.Negative)
@@ -131,12 +132,7 @@ func (h *heuristic) solve(k int64) Result {
 	}
 	t := h.ranking.top(k)
 	r.Take, r.Certificate, r.Nodes = h.ranking.take(t), Heuristic, 0
-	h.problem.K = k
-	if h.problem.Model == Bernoulli {
-		r.Parameters = parametersBernoulli(h.problem, r.Take)
-	} else {
-		r.Parameters = parametersMultinomial(h.problem, smoothed(h.problem), r.Take)
-	}
+	r.Parameters = parametersOf(h.problem, h.groups, r.Take)
 	r.Gain = r.Parameters.gain(h.problem.Groups, r.Take)
 	r.UpperBound = max(r.UpperBound, r.Gain)
 	r.Gap = r.UpperBound - r.Gain

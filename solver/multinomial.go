@@ -66,7 +66,8 @@ func (m *multinomial) solve(k int64) Result {
 		r.Status, r.Evaluations = d.status, d.evaluations
 		r.UpperBound, r.Odds = d.upper, float64(d.best)
 		if k == 1 || m.settings.boundOnly {
-			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17).
+			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17). It also stands
+			// for a support that nobody asks for.
 			r.Take = m.ranking.take(m.ranking.at(d.best, 1))
 			break
 		}

@@ -20,6 +20,14 @@ type Parameters struct {
 	Intercept float64
 }
 
+// parametersOf are those of a support. The groups are those of the problem, smoothed.
+func parametersOf(p Problem, groups []Group, take []int64) Parameters {
+	if p.Model == Bernoulli {
+		return parametersBernoulli(p, take)
+	}
+	return parametersMultinomial(p, groups, take)
+}
+
 func parametersMultinomial(p Problem, groups []Group, take []int64) Parameters {
 	var positive, negative, mass sum
 	for i, g := range groups {

@@ -148,8 +148,8 @@ func (r *ranking) atLeast(score float64) (n int64) {
 	return n
 }
 
-// screen guesses a score that about 2k features reach, from every 997th group or so. It is 0 where that is not worth
-// the trouble.
+// screen guesses a score that about 2k features reach, from some 2,000 groups at equal distances. It is 0 where that is not
+// worth the trouble.
 func (r *ranking) screen(alpha, beta float64, k int64) float64 {
 	const samples, fewest = 2048, 16
 	if len(r.groups) < r.screenFrom {

@@ -34,8 +34,6 @@ func (r Result) Selector(p Problem) Selector {
 		Smoothing:         p.Smoothing,
 		DocumentsPositive: p.DocumentsPositive,
 		DocumentsNegative: p.DocumentsNegative,
-		High:              math.Inf(-1),
-		Low:               math.Inf(1),
 	}
 	s.Alpha, s.Beta = odds(r.Odds).shares()
 	s.Statistic = p.Statistic()
@@ -43,21 +41,10 @@ func (r Result) Selector(p Problem) Selector {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s
 	}
-	for i, g := range p.Groups {
-		score := s.score(g.Positive, g.Negative)
-		if n := r.Take[i]; n < g.Size {
-			s.High = max(s.High, score)
-		}
-		if r.Take[i] > 0 {
-			s.Low = min(s.Low, score)
-		}
-	}
-	if math.IsInf(s.High, -1) { // everything is in
-		s.High = s.Low
-	}
-	s.Low, s.High = min(s.Low, s.High), max(s.Low, s.High)
-	s.Low -= 1e-9*math.Abs(s.Low) + 1e-12
-	s.High += 1e-9*math.Abs(s.High) + 1e-12
+	s.Low, s.High = thresholds(r.Take, func(i int) (float64, int64) {
+		g := p.Groups[i]
+		return s.score(g.Positive, g.Negative), g.Size
+	})
 	for i, g := range p.Groups {
 		if score := s.score(g.Positive, g.Negative); s.Low <= score && score <= s.High {
 			s.Near = append(s.Near, Taken{g.Positive, g.Negative, r.Take[i], g.Size})
@@ -65,6 +52,26 @@ func (r Result) Selector(p Problem) Selector {
 	}
 	slices.SortFunc(s.Near, compareTaken)
 	return s
+}
+
+// thresholds returns the scores between which a support has some features and not others, or all of a group in part. The
+// margins are far wider than rounding, so that every machine that asks gets the same answer.
+func thresholds(take []int64, group func(i int) (score float64, size int64)) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i, n := range take {
+		score, size := group(i)
+		if n < size {
+			high = max(high, score)
+		}
+		if n > 0 {
+			low = min(low, score)
+		}
+	}
+	if math.IsInf(high, -1) { // everything is in
+		high = low
+	}
+	low, high = min(low, high), max(low, high)
+	return low - (1e-9*math.Abs(low) + 1e-12), high + (1e-9*math.Abs(high) + 1e-12)
 }
 
 func compareTaken(a, b Taken) int {

@@ -10,10 +10,11 @@ import (
 // Solve selects Problem.K features. It returns an error for a problem that has no answer; a limit that ended the search
 // early is not an error but shows in [Result.Status] and [Result.Certificate].
 func Solve(p Problem, s Settings) (Result, error) {
-	for r, err := range Path(p, []int64{p.K}, s) {
-		return r, err
+	path, err := newPath(p, []int64{p.K}, s)
+	if err != nil {
+		return Result{}, fmt.Errorf("solver: %w", err)
 	}
-	panic("solver: a path of one k has no result")
+	return checked(path.solve(min(p.K, p.features())))
 }
 
 // Path solves the problem for every k of ks, in ascending order; Problem.K is ignored. What does not depend on k is
@@ -28,12 +29,8 @@ func Path(p Problem, ks []int64, s Settings) iter.Seq2[Result, error] {
 		}
 		m := p.features()
 		for _, k := range ks {
-			r := path.solve(min(k, m))
-			if err := r.check(); err != nil {
-				yield(Result{}, fmt.Errorf("solver: %w", err))
-				return
-			}
-			if !yield(r, nil) {
+			r, err := checked(path.solve(min(k, m)))
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
@@ -88,6 +85,13 @@ func newPath(p Problem, ks []int64, s Settings) (path, error) {
 		return newHeuristic(p, exact, *ranks), nil
 	}
 	return exact, nil
+}
+
+func checked(r Result) (Result, error) {
+	if err := r.check(); err != nil {
+		return Result{}, fmt.Errorf("solver: %w", err)
+	}
+	return r, nil
 }
 
 // check holds a result against what any result is. Rounding may not turn into a certificate.
