@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -156,11 +155,7 @@ func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
 // read reads the counts once, for their sums, their groups, and those of the selected features.
 func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums countio.ClassSums, features int64, err error) {
 	sums = countio.ClassSums{}
-	labels := make([]string, len(v.run.Manifest.Classes))
-	for i, c := range v.run.Manifest.Classes {
-		labels[i] = c.Label
-	}
-	hist := histogram.New(labels)
+	hist := histogram.New(nil)
 	model := solver.Multinomial
 	if len(v.run.Models) > 0 {
 		if model, err = solver.ParseModel(v.run.Models[0].Model); err != nil {
@@ -178,18 +173,12 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums co
 			lastID, lastName = f.ID, f.Name
 			features++
 			sums.Add(f)
-			var classes []int32
-			var counts []float64
-			for i, label := range f.Labels {
-				if n := model.Count(f.Occurrences[i], f.Documents[i]); n > 0 {
-					classes, counts = append(classes, hist.Slot(label)), append(counts, n)
-				}
-			}
-			hist.Add(classes, counts)
+			count := func(i int) float64 { return model.Count(f.Occurrences[i], f.Documents[i]) }
+			hist.AddLabelled(f.Labels, count)
 			if _, ok := v.counts[f.Name]; ok {
-				l := labelled{found: true, id: f.ID, counts: counts}
-				for _, c := range classes {
-					l.labels = append(l.labels, hist.Label(c))
+				l := labelled{found: true, id: f.ID, labels: slices.Clone(f.Labels)}
+				for i := range f.Labels {
+					l.counts = append(l.counts, count(i))
 				}
 				v.counts[f.Name] = l
 			}
@@ -203,12 +192,19 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums co
 }
 
 func (v *verifier) group(hist *histogram.Histogram) (err error) {
-	vectors := solver.NewVectors(len(v.run.Manifest.Classes))
-	hist.Pack(math.MaxInt, func(b []byte) { // one piece
-		err = histogram.Unpack(b, func(_ []string, e histogram.Entry) error { return vectors.Add(e.Classes, e.Counts, e.Size) })
-	})
-	v.vectors = vectors.Group()
-	v.groups = transforms.Groups(v.vectors, v.run.Manifest.Classes)
+	var pieces [][]byte
+	hist.Pack(transforms.MaxElement, func(b []byte) { pieces = append(pieces, b) })
+	next := func(b *[]byte) bool {
+		if len(pieces) == 0 {
+			return false
+		}
+		*b, pieces = pieces[0], pieces[1:]
+		return true
+	}
+	v.vectors, err = transforms.CollectVectors(next, v.run.Manifest.Classes)
+	if err == nil {
+		v.groups = transforms.Groups(v.vectors, v.run.Manifest.Classes)
+	}
 	return err
 }
 
@@ -222,288 +218,4 @@ func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
 	}
 	p.Model, err = solver.ParseModel(m.Model)
 	return p, err
-}
-
-// models computes every model again from the counts of its features, and the bound at its α.
-func (v *verifier) models() error {
-	v.features = map[modelio.Key][]modelio.FeatureRow{}
-	for _, f := range v.run.Features {
-		v.features[f.Key()] = append(v.features[f.Key()], f)
-	}
-	for rest := v.run.Models; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].Key() == rest[0].Key() {
-			n++
-		}
-		if err := v.model(rest[:n]); err != nil {
-			return fmt.Errorf("%s: %w", rest[0].Key(), err)
-		}
-		rest = rest[n:]
-	}
-	return nil
-}
-
-// model verifies one model, which has a row for each class if it is joint.
-func (v *verifier) model(rows []modelio.ModelRow) error {
-	m := rows[0]
-	if err := transforms.CheckProblem(v.run.Manifest.Classes, rows); err != nil {
-		return err
-	}
-	if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
-		return fmt.Errorf("the model is of %d features, certificate %q; there are %d", m.M, m.Certificate, v.run.Manifest.Features)
-	}
-	published := v.features[m.Key()]
-	if int64(len(published)) != m.K*int64(len(rows)) {
-		return fmt.Errorf("the model has %d rows of features", len(published))
-	}
-	var features []transforms.Feature
-	solution := transforms.Solution{Models: rows}
-	if m.Strategy == modelio.Joint {
-		solution.Joint = &transforms.JointSolution{}
-	}
-	names := map[string]bool{}
-	for i, f := range published {
-		if i%len(rows) == 0 {
-			counted := v.counts[f.Feature]
-			if !counted.found || names[f.Feature] {
-				return fmt.Errorf("the feature %q is not in the counts, or twice in the model", f.Feature)
-			}
-			names[f.Feature] = true
-			features = append(features, transforms.Feature{Name: f.Feature, ID: counted.id,
-				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })})
-		}
-	}
-	gain, bound, err := v.again(&solution, features)
-	if err != nil {
-		return err
-	}
-	for i, f := range solution.Rows(features) {
-		if err := sameFeature(published[i], f); err != nil {
-			return err
-		}
-	}
-	v.found("%s: gain %s from the counts of its %s, bound %s at α = %s", v.name(m), humanize.FormatFloat("#,###.######", gain),
-		plural(m.K, "feature"), humanize.FormatFloat("#,###.######", bound), shares(rows))
-	return nil
-}
-
-// shares are the α of a model.
-func shares(rows []modelio.ModelRow) string {
-	var list []string
-	for i, m := range rows {
-		if i == 3 {
-			list = append(list, "…")
-			break
-		}
-		list = append(list, fmt.Sprintf("%.6f", m.Alpha))
-	}
-	return strings.Join(list, ", ")
-}
-
-// again solves nothing, but evaluates what was found, and completes the solution by it.
-func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) (gain, bound float64, err error) {
-	if s.Joint != nil {
-		return v.jointAgain(s, features)
-	}
-	m := s.Models[0]
-	p, err := v.problem(m)
-	if err != nil {
-		return 0, 0, err
-	}
-	take := make([]int64, len(p.Groups))
-	for _, f := range features {
-		at := solver.GroupOf(p.Groups, f.Counts[0], f.Counts[1])
-		if at < 0 {
-			return 0, 0, fmt.Errorf("the feature %q has no counts", f.Name)
-		}
-		take[at]++
-	}
-	base, gain, params, err := solver.Evaluate(p, take)
-	if err != nil {
-		return 0, 0, err
-	}
-	if bound, err = solver.Bound(p, m.Odds); err != nil {
-		return 0, 0, err
-	}
-	s.Parameters, s.Selector.Statistic = params, p.Statistic()
-	return gain, bound, sameNumbers([]number{
-		{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercept},
-		{"upper_bound_gain", m.UpperBoundGain, bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
-	})
-}
-
-func (v *verifier) jointAgain(s *transforms.Solution, features []transforms.Feature) (gain, bound float64, err error) {
-	model, err := solver.ParseModel(s.Models[0].Model)
-	if err != nil {
-		return 0, 0, err
-	}
-	p := transforms.JointProblem(v.vectors, v.run.Manifest.Classes, model, s.Models[0].Smoothing)
-	p.K = s.Models[0].K
-	take := make([]int64, p.Len())
-	for _, f := range features {
-		at := p.Find(f.Counts)
-		if at < 0 {
-			return 0, 0, fmt.Errorf("the feature %q has no counts", f.Name)
-		}
-		take[at]++
-	}
-	base, gain, params, err := solver.JointEvaluate(p, take)
-	if err != nil {
-		return 0, 0, err
-	}
-	var alpha []float64
-	for _, m := range s.Models {
-		alpha = append(alpha, m.Alpha)
-	}
-	if bound, err = solver.JointBound(p, alpha); err != nil {
-		return 0, 0, err
-	}
-	s.Joint.Parameters = params
-	for c, m := range s.Models {
-		err := sameNumbers([]number{
-			{"base", m.Base, base}, {"gain", m.Gain, gain}, {"intercept", m.Intercept, params.Intercepts[c]},
-			{"upper_bound_gain", m.UpperBoundGain, bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
-		})
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	return gain, bound, nil
-}
-
-// sameFeature compares a row as it was published with what it should be.
-func sameFeature(got, want modelio.FeatureRow) error {
-	if got.Rank != want.Rank || got.Feature != want.Feature || got.FeatureID != want.FeatureID || got.Class != want.Class {
-		return fmt.Errorf("%q of %s stands at rank %d, where %q of %s should", got.Feature, got.Class, got.Rank, want.Feature, want.Class)
-	}
-	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
-		return fmt.Errorf("feature %q has counts %v and %v; found %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
-	}
-	err := sameNumbers([]number{
-		{"score", got.Score, want.Score}, {"statistic", got.Statistic, want.Statistic},
-		{"theta_positive", got.ThetaPositive, want.ThetaPositive}, {"theta_negative", got.ThetaNegative, want.ThetaNegative},
-		{"weight", got.Weight, want.Weight},
-	})
-	if err != nil {
-		return fmt.Errorf("feature %q: %w", got.Feature, err)
-	}
-	return nil
-}
-
-// name is the model's, as short as the run allows.
-func (v *verifier) name(m modelio.ModelRow) string {
-	name := fmt.Sprintf("k = %d", m.K)
-	if first := v.run.Models[0]; slices.ContainsFunc(v.run.Models, func(o modelio.ModelRow) bool { return o.Problem != first.Problem || o.Smoothing != first.Smoothing }) {
-		name = m.Key().String()
-	}
-	return name
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return humanize.Comma(n) + " " + noun + "s"
-}
-
-// path computes the bound of every row of the path at its α, and what the bound gains from one k to another. The bound of a
-// joint problem has an α for each class, which the path does not keep: it is taken on trust.
-func (v *verifier) path() error {
-	models := map[modelio.Key]modelio.ModelRow{}
-	for _, m := range v.run.Models {
-		models[m.Key()] = m
-		models[modelio.Key{Problem: m.Problem, Smoothing: m.Smoothing}] = m // any k tells the problem
-	}
-	rows, bounds := map[modelio.Key]bool{}, 0
-	for rest := v.run.Path; len(rest) > 0; {
-		of := modelio.Key{Problem: rest[0].Problem, Smoothing: rest[0].Smoothing}
-		n := 0
-		for ; n < len(rest) && rest[n].Problem == of.Problem && rest[n].Smoothing == of.Smoothing; n++ {
-			row := rest[n]
-			rows[row.Key()] = true
-			if !(row.Gap >= 0) || row.Gap != row.UpperBoundGain-row.Gain || !isCertificate(row.Certificate) {
-				return fmt.Errorf("path, %s: the gap is %v and the certificate %q", row.Key(), row.Gap, row.Certificate)
-			}
-			if m, ok := models[row.Key()]; ok && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
-				return fmt.Errorf("path, %s: it says other than the model", row.Key())
-			}
-		}
-		m, ok := models[of]
-		if !ok {
-			return fmt.Errorf("path, %s: the run has no model of it", rest[0].Key())
-		}
-		if m.Strategy != modelio.Joint {
-			if err := v.pathOf(m, rest[:n]); err != nil {
-				return fmt.Errorf("path, %w", err)
-			}
-			bounds += n
-		}
-		rest = rest[n:]
-	}
-	for _, m := range v.run.Models {
-		if !rows[m.Key()] {
-			return fmt.Errorf("path: %s has no row", m.Key())
-		}
-	}
-	if bounds > 0 {
-		v.found("the bounds of %d ks on the path", bounds)
-	}
-	return nil
-}
-
-// pathOf verifies the rows of one problem of two sides.
-func (v *verifier) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
-	p, err := v.problem(m)
-	if err != nil {
-		return err
-	}
-	var ks []int64
-	for _, row := range rows {
-		ks = append(ks, row.K, row.K-1, row.K-4)
-	}
-	least, err := solver.Bounds(p, ks, solver.Settings{})
-	if err != nil {
-		return err
-	}
-	for i, row := range rows {
-		p.K = row.K
-		bound, err := solver.Bound(p, row.Odds)
-		if err != nil {
-			return err
-		}
-		err = sameNumbers([]number{{"upper_bound_gain", row.UpperBoundGain, bound}})
-		// A difference of bounds is as precise as they are.
-		b := least[3*i : 3*i+3]
-		for _, d := range []number{{"marginal_gain", row.MarginalGain, b[0] - b[1]}, {"elbow", row.Elbow, b[0] - b[2]}} {
-			if !(math.Abs(d.got-d.want) <= 1e-9*b[0]+1e-12) {
-				err = errors.Join(err, fmt.Errorf("%s is %v, but computed again it is %v", d.name, d.got, d.want))
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", row.Key(), err)
-		}
-	}
-	return nil
-}
-
-func isCertificate(text string) bool {
-	return text == solver.Optimal.String() || text == solver.Bounded.String() || text == solver.Heuristic.String()
-}
-
-type number struct {
-	name      string
-	got, want float64
-}
-
-// sameNumbers compares what a file says with what was computed, to nine digits: other processors round otherwise.
-func sameNumbers(numbers []number) error {
-	for _, n := range numbers {
-		if n.got == n.want || n.name == "intercept" && math.IsNaN(n.got) && math.IsNaN(n.want) {
-			continue
-		}
-		if !(math.Abs(n.got-n.want) <= 1e-9*math.Abs(n.want)+1e-12) {
-			return fmt.Errorf("%s is %v, but computed again it is %v", n.name, n.got, n.want)
-		}
-	}
-	return nil
 }

@@ -74,27 +74,37 @@ func (k K) parseRule(rule string) (K, error) {
 	return k, fmt.Errorf("%q is none of auto:gain=99%%, auto:elbow and auto:fdr=0.05", k.Text)
 }
 
-// curve is a problem of m features for which k may be found by a rule.
-type curve struct {
-	solver.Curve
+// rules find k for a problem of so many features, each from the counts when it is asked for.
+type rules struct {
+	features    int64
+	curve       func(solver.Settings) (solver.Curve, error)
 	significant func(rate float64) (int64, error)
 }
 
 // of is k for the problem, and the reason if it is a rule's. A percentage is rounded to the nearest number; k is 1 at
 // least.
-func (k K) of(c curve) (n int64, reason string, err error) {
-	m := c.Features
+func (k K) of(r rules) (n int64, reason string, err error) {
+	m := r.features
 	switch {
 	case k.Number > 0:
 		return min(k.Number, m), "", nil
 	case k.Percent > 0:
 		return min(max(int64(math.Round(k.Percent/100*float64(m))), 1), m), "", nil
-	case k.Rule == ForGain:
-		return c.ForGain(k.Value / 100), fmt.Sprintf("the fewest that gain %v%% of the %.2f that all %s gain", k.Value, c.Bound(m), humanize.Comma(m)), nil
-	case k.Rule == Elbow:
-		return c.Elbow(), fmt.Sprintf("one more would gain less than the average of all, %.4g", c.Bound(m)/float64(m)), nil
+	case k.Rule == FDR:
+		return k.ofFDR(r)
 	}
-	n, err = c.significant(k.Value)
+	c, err := r.curve(solver.Settings{})
+	if err != nil {
+		return 0, "", err
+	}
+	if k.Rule == ForGain {
+		return c.ForGain(k.Value / 100), fmt.Sprintf("the fewest that gain %v%% of the %.2f that all %s gain", k.Value, c.Bound(m), humanize.Comma(m)), nil
+	}
+	return c.Elbow(), fmt.Sprintf("one more would gain less than the average of all, %.4g", c.Bound(m)/float64(m)), nil
+}
+
+func (k K) ofFDR(r rules) (n int64, reason string, err error) {
+	n, err = r.significant(k.Value)
 	if n == 0 {
 		return 1, fmt.Sprintf("no feature is significant at a false discovery rate of %v; the first of them stands here", k.Value), err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
@@ -33,9 +34,10 @@ func problems(classes []modelio.Class, strategy Strategy, positive string) (list
 		}
 		return []modelio.ModelRow{versus(modelio.Binary, other, negative)}
 	}
+	others := documentsOfOthers(classes)
 	for i, class := range classes {
 		if strategy == modelio.OneVersusRest && (positive == "" || positive == class.Label) {
-			list = append(list, versusRest(classes, class))
+			list = append(list, versusRest(class, others))
 		}
 		for j, other := range classes {
 			// A pair stands once, the first by label against the second, unless one of them was asked for.
@@ -54,42 +56,35 @@ func versus(strategy string, positive, negative modelio.Class) modelio.ModelRow 
 	}
 }
 
-// versusRest costs as much as there are classes.
-func versusRest(classes []modelio.Class, positive modelio.Class) modelio.ModelRow {
-	m := modelio.ModelRow{
+func versusRest(positive modelio.Class, others func(modelio.Class) *int64) modelio.ModelRow {
+	return modelio.ModelRow{
 		Problem: quoted(positive.Label) + " vs rest", Strategy: modelio.OneVersusRest,
-		Positive: positive.Label, DocsPositive: positive.Documents,
+		Positive: positive.Label, DocsPositive: positive.Documents, DocsNegative: others(positive),
 	}
-	var rest int64
-	for _, c := range classes {
-		if c.Documents == nil {
-			return m
-		}
-		if c.Label != positive.Label {
-			rest += *c.Documents
-		}
-	}
-	m.DocsNegative = &rest
-	return m
 }
 
 // jointModels are the rows of a joint model, of which the classes are known.
 func jointModels(classes []modelio.Class) []modelio.ModelRow {
-	rows := make([]modelio.ModelRow, len(classes))
-	total, known := int64(0), true
-	for _, c := range classes {
-		if known = known && c.Documents != nil; known {
-			total += *c.Documents
-		}
-	}
+	rows, others := make([]modelio.ModelRow, len(classes)), documentsOfOthers(classes)
 	for i, c := range classes {
-		rows[i] = modelio.ModelRow{Problem: modelio.Joint, Strategy: modelio.Joint, Positive: c.Label, DocsPositive: c.Documents}
-		if known {
-			rest := total - *c.Documents
-			rows[i].DocsNegative = &rest
-		}
+		rows[i] = modelio.ModelRow{Problem: modelio.Joint, Strategy: modelio.Joint, Positive: c.Label, DocsPositive: c.Documents, DocsNegative: others(c)}
 	}
 	return rows
+}
+
+// documentsOfOthers returns what tells the number of documents of all classes but one, nil if it is not known.
+func documentsOfOthers(classes []modelio.Class) func(modelio.Class) *int64 {
+	var total int64
+	for _, c := range classes {
+		if c.Documents == nil {
+			return func(modelio.Class) *int64 { return nil }
+		}
+		total += *c.Documents
+	}
+	return func(c modelio.Class) *int64 {
+		others := total - *c.Documents
+		return &others
+	}
 }
 
 // quoted keeps labels apart that would make two problems of one name.
@@ -120,7 +115,7 @@ func CheckProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
 	case m.Strategy == modelio.Joint && len(classes) > 2:
 		want = jointModels(classes)
 	case m.Strategy == modelio.OneVersusRest && known && len(classes) > 2:
-		want[0] = versusRest(classes, positive)
+		want[0] = versusRest(positive, documentsOfOthers(classes))
 	case known && both && m.Positive != m.Negative && (m.Strategy == modelio.Binary) == (len(classes) == 2):
 		want[0] = versus(m.Strategy, positive, negative)
 	}
@@ -139,15 +134,16 @@ func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b
 
 // Groups returns what makes the groups of a model's problem from the counts in all classes.
 func Groups(v *solver.Vectors, classes []modelio.Class) func(m modelio.ModelRow) []solver.Group {
-	rest, one := v.OneVersusRest(), v.OneVersusOne()
+	// Each takes memory for all counts; a run needs one of them.
+	rest, one := sync.OnceValue(v.OneVersusRest), sync.OnceValue(v.OneVersusOne)
 	place := func(label string) int32 {
 		return int32(slices.IndexFunc(classes, func(c modelio.Class) bool { return c.Label == label }))
 	}
 	return func(m modelio.ModelRow) []solver.Group {
 		if m.Strategy == modelio.OneVersusRest {
-			return rest(place(m.Positive))
+			return rest()(place(m.Positive))
 		}
-		return one(place(m.Positive), place(m.Negative))
+		return one()(place(m.Positive), place(m.Negative))
 	}
 }
 

@@ -73,19 +73,10 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
 	sums := countio.ClassSums{}
 	hist := histogram.New(nil)
-	var classes []int32
-	var counts []float64
 	err = f.Params.Source.Each(ctx, sum.Name, func(feat *countio.Feature) error {
 		part.Features++
 		sums.Add(feat)
-		classes, counts = classes[:0], counts[:0]
-		for i, label := range feat.Labels {
-			slot := hist.Slot(label)
-			if n := f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i]); n > 0 {
-				classes, counts = append(classes, slot), append(counts, n)
-			}
-		}
-		hist.Add(classes, counts)
+		hist.AddLabelled(feat.Labels, func(i int) float64 { return f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i]) })
 		return nil
 	})
 	if err != nil {

@@ -184,7 +184,7 @@ func TestParseK(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, reason, err := k.of(curve{Curve: solver.Curve{Features: 200}}); n != want || reason != "" || err != nil {
+		if n, reason, err := k.of(rules{features: 200}); n != want || reason != "" || err != nil {
 			t.Errorf("%s of 200 is %d, %q, %v; want %d", text, n, reason, err, want)
 		}
 	}
@@ -199,7 +199,8 @@ func TestParseK(t *testing.T) {
 // A curve of 10 features, of which the first gains most.
 func TestRulesForK(t *testing.T) {
 	bound := func(k int64) float64 { return 100 * (1 - math.Pow(0.5, float64(k))) }
-	c := curve{solver.Curve{Features: 10, Bound: bound, Gain: func(k int64) float64 { return bound(k) - 0.1 }}, func(rate float64) (int64, error) {
+	curve := solver.Curve{Features: 10, Bound: bound, Gain: func(k int64) float64 { return bound(k) - 0.1 }}
+	c := rules{10, func(solver.Settings) (solver.Curve, error) { return curve, nil }, func(rate float64) (int64, error) {
 		return int64(100 * rate), nil
 	}}
 	for text, want := range map[string]struct {

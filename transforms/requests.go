@@ -19,10 +19,10 @@ func (r request) model(m modelio.ModelRow, k int64) modelio.ModelRow {
 }
 
 // requests finds the ks to make models for.
-func requests(ks []K, c curve) (map[int64]request, error) {
+func requests(ks []K, rules rules) (map[int64]request, error) {
 	requested := map[int64]request{}
 	for _, k := range ks {
-		n, reason, err := k.of(c)
+		n, reason, err := k.of(rules)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/histogram"
@@ -47,7 +48,7 @@ func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit 
 	if a.Verdict != nil {
 		return emitRecord(emit, Solved{Verdict: a.Verdict})
 	}
-	vectors, err := collectVectors(pieces, a.Classes)
+	vectors, err := CollectVectors(pieces, a.Classes)
 	if err != nil {
 		return err
 	}
@@ -99,8 +100,8 @@ func (f *solveFn) warnings(m int64) []string {
 	return list
 }
 
-// collectVectors adds up the pieces of the histogram, whose classes become those of the list.
-func collectVectors(next func(*[]byte) bool, classes []modelio.Class) (*solver.Vectors, error) {
+// CollectVectors adds up the pieces of the histogram, whose classes become those of the list.
+func CollectVectors(next func(*[]byte) bool, classes []modelio.Class) (*solver.Vectors, error) {
 	place := map[string]int32{}
 	for i, c := range classes {
 		place[c.Label] = int32(i)
@@ -160,16 +161,12 @@ func (f *solveFn) solve(model modelio.ModelRow, groups []solver.Group) (records 
 
 // path solves a problem for every k.
 func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solved, err error) {
-	c, err := p.Curve(solver.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	requested, err := requests(f.Params.K, curve{c, func(rate float64) (int64, error) { return solver.SignificantFeatures(p, rate) }})
+	requested, err := requests(f.Params.K, rules{model.M, p.Curve, func(rate float64) (int64, error) { return solver.SignificantFeatures(p, rate) }})
 	if err != nil {
 		return nil, err
 	}
 	ks := pathOf(model.M, requested)
-	path, err := pathRows(model, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
+	path, err := PathRows(model, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +195,8 @@ func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solv
 	return append(records, Solved{Path: path}), nil
 }
 
-// pathRows begins the path with what the bound gains from one k to another.
-func pathRows(model modelio.ModelRow, ks []int64, bounds func(ks []int64) ([]float64, error)) ([]modelio.PathRow, error) {
+// PathRows begins the path with what the bound gains from one k to another.
+func PathRows(model modelio.ModelRow, ks []int64, bounds func(ks []int64) ([]float64, error)) ([]modelio.PathRow, error) {
 	var all []int64
 	for _, k := range ks {
 		all = append(all, k, k-1, k-4)

@@ -20,11 +20,7 @@ const manyClasses = 50
 // solveJoint solves the joint problem of all classes for one smoothing and every k.
 func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float64) (records []Solved, err error) {
 	p := JointProblem(vectors, a.Classes, f.Params.Model, smoothing)
-	c, err := p.Curve(solver.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	requested, err := requests(f.Params.K, curve{c, func(rate float64) (int64, error) { return solver.JointSignificantFeatures(p, rate) }})
+	requested, err := requests(f.Params.K, rules{a.Features, p.Curve, func(rate float64) (int64, error) { return solver.JointSignificantFeatures(p, rate) }})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +29,7 @@ func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float
 		ks = slices.Sorted(maps.Keys(requested))
 	}
 	model := modelio.ModelRow{Problem: modelio.Joint, Smoothing: smoothing}
-	path, err := pathRows(model, ks, func(ks []int64) ([]float64, error) { return jointBounds(p, ks) })
+	path, err := PathRows(model, ks, func(ks []int64) ([]float64, error) { return jointBounds(p, ks) })
 	if err != nil {
 		return nil, err
 	}

@@ -15,19 +15,22 @@ type Histogram struct {
 	slots  map[string]int32 // of the labels
 	sizes  map[string]int64 // by the packed counts
 	key    []byte
+
+	classes []int32 // of the feature that is added
+	counts  []float64
 }
 
-// New returns an empty histogram for classes with these labels; Slot may add more.
+// New returns an empty histogram for classes with these labels; AddLabelled may add more.
 func New(labels []string) *Histogram {
 	h := &Histogram{slots: map[string]int32{}, sizes: map[string]int64{}}
 	for _, label := range labels {
-		h.Slot(label)
+		h.slot(label)
 	}
 	return h
 }
 
-// Slot returns the place of a label among the labels, where it is put if it is new.
-func (h *Histogram) Slot(label string) int32 {
+// slot returns the place of a label among the labels, where it is put if it is new.
+func (h *Histogram) slot(label string) int32 {
 	i, ok := h.slots[label]
 	if !ok {
 		i = int32(len(h.labels))
@@ -36,9 +39,6 @@ func (h *Histogram) Slot(label string) int32 {
 	}
 	return i
 }
-
-// Label returns the label at a place.
-func (h *Histogram) Label(slot int32) string { return h.labels[slot] }
 
 // Add counts a feature, by its counts above zero and the places of their labels. Equal features give the classes in
 // one order.
@@ -49,6 +49,18 @@ func (h *Histogram) Add(classes []int32, counts []float64) {
 		h.key = appendNumber(h.key, counts[i])
 	}
 	h.sizes[string(h.key)]++
+}
+
+// AddLabelled counts a feature by its counts in the classes with these labels, of which some may be zero.
+func (h *Histogram) AddLabelled(labels []string, count func(i int) float64) {
+	h.classes, h.counts = h.classes[:0], h.counts[:0]
+	for i, label := range labels {
+		slot := h.slot(label)
+		if n := count(i); n > 0 {
+			h.classes, h.counts = append(h.classes, slot), append(h.counts, n)
+		}
+	}
+	h.Add(h.classes, h.counts)
 }
 
 // Pack emits the histogram in pieces of at most limit bytes, unless a single entry takes more.

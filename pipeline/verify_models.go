@@ -1,0 +1,306 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+// models computes every model again from the counts of its features, and the bound at its α.
+func (v *verifier) models() error {
+	v.features = map[modelio.Key][]modelio.FeatureRow{}
+	for _, f := range v.run.Features {
+		v.features[f.Key()] = append(v.features[f.Key()], f)
+	}
+	for rest := v.run.Models; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Key() == rest[0].Key() {
+			n++
+		}
+		if err := v.model(rest[:n]); err != nil {
+			return fmt.Errorf("%s: %w", rest[0].Key(), err)
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// model verifies one model, which has a row for each class if it is joint.
+func (v *verifier) model(rows []modelio.ModelRow) error {
+	m := rows[0]
+	if err := transforms.CheckProblem(v.run.Manifest.Classes, rows); err != nil {
+		return err
+	}
+	if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
+		return fmt.Errorf("the model is of %d features, certificate %q; there are %d", m.M, m.Certificate, v.run.Manifest.Features)
+	}
+	published := v.features[m.Key()]
+	if int64(len(published)) != m.K*int64(len(rows)) {
+		return fmt.Errorf("the model has %d rows of features", len(published))
+	}
+	var features []transforms.Feature
+	solution := transforms.Solution{Models: rows}
+	if m.Strategy == modelio.Joint {
+		solution.Joint = &transforms.JointSolution{}
+	}
+	names := map[string]bool{}
+	for i, f := range published {
+		if i%len(rows) == 0 {
+			counted := v.counts[f.Feature]
+			if !counted.found || names[f.Feature] {
+				return fmt.Errorf("the feature %q is not in the counts, or twice in the model", f.Feature)
+			}
+			names[f.Feature] = true
+			features = append(features, transforms.Feature{Name: f.Feature, ID: counted.id,
+				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })})
+		}
+	}
+	e, err := v.again(&solution, features)
+	if err != nil {
+		return err
+	}
+	for i, f := range solution.Rows(features) {
+		if err := sameFeature(published[i], f); err != nil {
+			return err
+		}
+	}
+	v.found("%s: gain %s from the counts of its %s, bound %s at α = %s", v.name(m), humanize.FormatFloat("#,###.######", e.gain),
+		plural(m.K, "feature"), humanize.FormatFloat("#,###.######", e.bound), shares(rows))
+	return nil
+}
+
+// shares are the α of a model.
+func shares(rows []modelio.ModelRow) string {
+	var list []string
+	for i, m := range rows {
+		if i == 3 {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, fmt.Sprintf("%.6f", m.Alpha))
+	}
+	return strings.Join(list, ", ")
+}
+
+// evaluated is what a support is worth, by its counts.
+type evaluated struct {
+	base, gain, bound float64
+	intercepts        []float64 // by row of the model
+}
+
+// again solves nothing, but evaluates what was found, and completes the solution by it.
+func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+	if s.Joint != nil {
+		e, err = v.jointAgain(s, features)
+	} else {
+		e, err = v.sidesAgain(s, features)
+	}
+	for i, m := range s.Models {
+		if err == nil {
+			err = sameNumbers([]number{
+				{"base", m.Base, e.base}, {"gain", m.Gain, e.gain}, {"intercept", m.Intercept, e.intercepts[i]},
+				{"upper_bound_gain", m.UpperBoundGain, e.bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
+			})
+		}
+	}
+	return e, err
+}
+
+func (v *verifier) sidesAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+	m := s.Models[0]
+	p, err := v.problem(m)
+	if err != nil {
+		return e, err
+	}
+	take, err := takeOf(features, len(p.Groups), func(counts []float64) int { return solver.GroupOf(p.Groups, counts[0], counts[1]) })
+	if err != nil {
+		return e, err
+	}
+	if e.base, e.gain, s.Parameters, err = solver.Evaluate(p, take); err != nil {
+		return e, err
+	}
+	e.intercepts = []float64{s.Parameters.Intercept}
+	s.Selector.Statistic = p.Statistic()
+	e.bound, err = solver.Bound(p, m.Odds)
+	return e, err
+}
+
+func (v *verifier) jointAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+	model, err := solver.ParseModel(s.Models[0].Model)
+	if err != nil {
+		return e, err
+	}
+	p := transforms.JointProblem(v.vectors, v.run.Manifest.Classes, model, s.Models[0].Smoothing)
+	p.K = s.Models[0].K
+	take, err := takeOf(features, p.Len(), p.Find)
+	if err != nil {
+		return e, err
+	}
+	if e.base, e.gain, s.Joint.Parameters, err = solver.JointEvaluate(p, take); err != nil {
+		return e, err
+	}
+	e.intercepts = s.Joint.Parameters.Intercepts
+	var alpha []float64
+	for _, m := range s.Models {
+		alpha = append(alpha, m.Alpha)
+	}
+	e.bound, err = solver.JointBound(p, alpha)
+	return e, err
+}
+
+// takeOf counts the features in each of n groups; find tells the group of counts, or -1.
+func takeOf(features []transforms.Feature, n int, find func(counts []float64) int) (take []int64, err error) {
+	take = make([]int64, n)
+	for _, f := range features {
+		at := find(f.Counts)
+		if at < 0 {
+			return nil, fmt.Errorf("the feature %q has no counts", f.Name)
+		}
+		take[at]++
+	}
+	return take, nil
+}
+
+// sameFeature compares a row as it was published with what it should be.
+func sameFeature(got, want modelio.FeatureRow) error {
+	if got.Rank != want.Rank || got.Feature != want.Feature || got.FeatureID != want.FeatureID || got.Class != want.Class {
+		return fmt.Errorf("%q of %s stands at rank %d, where %q of %s should", got.Feature, got.Class, got.Rank, want.Feature, want.Class)
+	}
+	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
+		return fmt.Errorf("feature %q has counts %v and %v; found %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
+	}
+	err := sameNumbers([]number{
+		{"score", got.Score, want.Score}, {"statistic", got.Statistic, want.Statistic},
+		{"theta_positive", got.ThetaPositive, want.ThetaPositive}, {"theta_negative", got.ThetaNegative, want.ThetaNegative},
+		{"weight", got.Weight, want.Weight},
+	})
+	if err != nil {
+		return fmt.Errorf("feature %q: %w", got.Feature, err)
+	}
+	return nil
+}
+
+// name is the model's, as short as the run allows.
+func (v *verifier) name(m modelio.ModelRow) string {
+	name := fmt.Sprintf("k = %d", m.K)
+	if first := v.run.Models[0]; slices.ContainsFunc(v.run.Models, func(o modelio.ModelRow) bool { return o.Problem != first.Problem || o.Smoothing != first.Smoothing }) {
+		name = m.Key().String()
+	}
+	return name
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(n) + " " + noun + "s"
+}
+
+// path computes the bound of every row of the path at its α, and what the bound gains from one k to another. The bound of a
+// joint problem has an α for each class, which the path does not keep: it is taken on trust.
+func (v *verifier) path() error {
+	models := map[modelio.Key]modelio.ModelRow{}
+	for _, m := range v.run.Models {
+		models[m.Key()] = m
+		models[modelio.Key{Problem: m.Problem, Smoothing: m.Smoothing}] = m // any k tells the problem
+	}
+	rows, bounds := map[modelio.Key]bool{}, 0
+	for rest := v.run.Path; len(rest) > 0; {
+		of := modelio.Key{Problem: rest[0].Problem, Smoothing: rest[0].Smoothing}
+		n := 0
+		for ; n < len(rest) && rest[n].Problem == of.Problem && rest[n].Smoothing == of.Smoothing; n++ {
+			row := rest[n]
+			rows[row.Key()] = true
+			if !(row.Gap >= 0) || row.Gap != row.UpperBoundGain-row.Gain || !isCertificate(row.Certificate) {
+				return fmt.Errorf("path, %s: the gap is %v and the certificate %q", row.Key(), row.Gap, row.Certificate)
+			}
+			if m, ok := models[row.Key()]; ok && (m.Gain != row.Gain || m.UpperBoundGain != row.UpperBoundGain || m.Certificate != row.Certificate) {
+				return fmt.Errorf("path, %s: it says other than the model", row.Key())
+			}
+		}
+		m, ok := models[of]
+		if !ok {
+			return fmt.Errorf("path, %s: the run has no model of it", rest[0].Key())
+		}
+		if m.Strategy != modelio.Joint {
+			if err := v.pathOf(m, rest[:n]); err != nil {
+				return fmt.Errorf("path, %w", err)
+			}
+			bounds += n
+		}
+		rest = rest[n:]
+	}
+	for _, m := range v.run.Models {
+		if !rows[m.Key()] {
+			return fmt.Errorf("path: %s has no row", m.Key())
+		}
+	}
+	if bounds > 0 {
+		v.found("the bounds of %d ks on the path", bounds)
+	}
+	return nil
+}
+
+// pathOf verifies the rows of one problem of two sides.
+func (v *verifier) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
+	p, err := v.problem(m)
+	if err != nil {
+		return err
+	}
+	var ks []int64
+	for _, row := range rows {
+		ks = append(ks, row.K)
+	}
+	want, err := transforms.PathRows(m, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		p.K = row.K
+		bound, err := solver.Bound(p, row.Odds)
+		if err != nil {
+			return err
+		}
+		err = sameNumbers([]number{{"upper_bound_gain", row.UpperBoundGain, bound}})
+		// A difference of bounds is as precise as they are.
+		for _, d := range []number{{"marginal_gain", row.MarginalGain, want[i].MarginalGain}, {"elbow", row.Elbow, want[i].Elbow}} {
+			if !(math.Abs(d.got-d.want) <= 1e-9*bound+1e-12) {
+				err = errors.Join(err, fmt.Errorf("%s is %v, but computed again it is %v", d.name, d.got, d.want))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.Key(), err)
+		}
+	}
+	return nil
+}
+
+func isCertificate(text string) bool {
+	return text == solver.Optimal.String() || text == solver.Bounded.String() || text == solver.Heuristic.String()
+}
+
+type number struct {
+	name      string
+	got, want float64
+}
+
+// sameNumbers compares what a file says with what was computed, to nine digits: other processors round otherwise.
+func sameNumbers(numbers []number) error {
+	for _, n := range numbers {
+		if n.got == n.want || n.name == "intercept" && math.IsNaN(n.got) && math.IsNaN(n.want) {
+			continue
+		}
+		if !(math.Abs(n.got-n.want) <= 1e-9*math.Abs(n.want)+1e-12) {
+			return fmt.Errorf("%s is %v, but computed again it is %v", n.name, n.got, n.want)
+		}
+	}
+	return nil
+}
