@@ -120,15 +120,11 @@ func contents(m modelio.Manifest) string {
 
 // printModel prints the features of a model as a table, and the certificate in words.
 func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, with string) {
-	verb := "tell"
-	if m.K == 1 {
-		verb = "tells"
-	}
 	negative := m.Negative
 	if m.Strategy == modelio.OneVersusRest {
 		negative = "the rest"
 	}
-	fmt.Fprintf(w, "%s of %s %s %s from %s%s:\n\n", humanize.Comma(m.K), plural(m.M, noun), verb, printable(m.Positive), printable(negative), with)
+	fmt.Fprintf(w, "%s %s from %s%s:\n\n", tells(m, noun), printable(m.Positive), printable(negative), with)
 	in := "in "
 	if m.Model == "bernoulli" {
 		in = "documents of "
@@ -146,21 +142,13 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 			number(f.CountPositive), number(f.CountNegative), fmt.Sprintf("%.2f", f.Score),
 		})
 	}
-	printTable(w, table, "rlrlrrr")
-	if more := len(features) - rows; more > 0 {
-		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(int64(more)), modelio.FeaturesFile)
-	}
-	printCertificate(w, m, noun)
+	printFeatures(w, table, m, noun, rows)
 }
 
 // printJointModel prints the features of a model of all classes, each with the class that it speaks for most.
 func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, with string) {
 	classes := len(features) / max(int(m.K), 1)
-	verb := "tell"
-	if m.K == 1 {
-		verb = "tells"
-	}
-	fmt.Fprintf(w, "%s of %s %s %d classes apart%s:\n\n", humanize.Comma(m.K), plural(m.M, noun), verb, classes, with)
+	fmt.Fprintf(w, "%s %d classes apart%s:\n\n", tells(m, noun), classes, with)
 	in := "in it"
 	if m.Model == "bernoulli" {
 		in = "documents of it"
@@ -183,15 +171,24 @@ func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.Feature
 		table = append(table, []string{strconv.FormatInt(most.Rank, 10), most.Feature, fmt.Sprintf("%+.2f", most.Weight), says,
 			number(most.CountPositive), number(most.CountPositive + most.CountNegative), fmt.Sprintf("%.2f", gain)})
 	}
+	printFeatures(w, table, m, noun, rows)
+}
+
+// tells begins the sentence above a model's features.
+func tells(m modelio.ModelRow, noun string) string {
+	verb := "tell"
+	if m.K == 1 {
+		verb = "tells"
+	}
+	return fmt.Sprintf("%s of %s %s", humanize.Comma(m.K), plural(m.M, noun), verb)
+}
+
+// printFeatures prints the table of the first rows, what is proven of the model, and why it has so many features.
+func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, noun string, rows int) {
 	printTable(w, table, "rlrlrrr")
 	if more := m.K - int64(rows); more > 0 {
 		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(more), modelio.FeaturesFile)
 	}
-	printCertificate(w, m, noun)
-}
-
-// printCertificate says what is proven of the model, and why it has so many features.
-func printCertificate(w io.Writer, m modelio.ModelRow, noun string) {
 	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, noun))
 	if m.KReason != "" {
 		fmt.Fprintf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
