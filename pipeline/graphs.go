@@ -39,12 +39,18 @@ func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selectio
 func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) (parts, histogram, totals beam.PCollection) {
 	full, _ := d.split()
 	ranges := transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
+	area := ""
+	if d.Tuning.Spill {
+		area = run.ID
+	}
 	blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
-		StopWords: d.StopWords, Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes,
+		Analyzer: d.Analyzer, HashBits: d.HashBits, StopWords: d.StopWords, Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes,
 		Threads: d.Tuning.Threads, MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes, KeyBits: d.Tuning.KeyBits,
+		Area: area, TempDir: d.Tuning.TempDir,
 	})
 	parts, histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
-		Output: output, Shards: d.Shards, Model: sel.Model, KeyBits: d.Tuning.KeyBits,
+		Output: output, Shards: d.Shards, Model: sel.Model, HashBits: d.HashBits, KeyBits: d.Tuning.KeyBits,
+		Area: area, TempDir: d.Tuning.TempDir,
 	})
 	return parts, histogram, totals
 }

@@ -15,11 +15,14 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // Documents says what to count, and how.
 type Documents struct {
 	Files          []corpusio.File
+	Analyzer       kernel.Analyzer
+	HashBits       int // features are counted in 2^HashBits buckets; 0 means by name
 	StopWords      []string
 	MaxRejected    transforms.Budget
 	MaxRecordBytes int
@@ -33,7 +36,9 @@ type Tuning struct {
 	Threads     int   // see transforms.CountParams
 	MemoryBytes int
 	BlockBytes  int
-	KeyBits     int // other than the rest, it changes feature_id; for tests alone
+	Spill       bool   // counting and merging are in one process, which keeps runs of counts in memory and in temporary files
+	TempDir     string // of these files; "" is the system's
+	KeyBits     int    // other than the rest, it changes feature_id; for tests alone
 }
 
 // Selection says which features to select.
@@ -59,7 +64,13 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 	options := map[string]string{}
 	var from any
 	if documents != nil {
-		options["analyzer"] = "word"
+		options["analyzer"] = documents.Analyzer.Unit.String()
+		if a := documents.Analyzer; a.Min > 1 || a.Max > 1 {
+			options["ngrams"] = fmt.Sprintf("%d,%d", max(a.Min, 1), a.Max)
+		}
+		if documents.HashBits > 0 {
+			options["hash_bits"] = strconv.Itoa(documents.HashBits)
+		}
 		options["max_rejected"] = documents.MaxRejected.Text
 		options["max_record_bytes"] = strconv.Itoa(documents.MaxRecordBytes)
 		options["shards"] = strconv.Itoa(documents.Shards)

@@ -16,6 +16,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 // Exit codes, by which a scheduler decides what to do.
@@ -131,7 +132,12 @@ func hint(other, run modelio.Run, output string) string {
 // Run executes the graph that build makes, and returns nil if the run has been published, by this job or, if it is the
 // same run, by another. The runner's own answer decides nothing: it may be nil for a job that was cancelled.
 // watch is called now and then while the job runs, if the runner can tell how far it is.
-func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) error {
+func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) (err error) {
+	defer func() {
+		if e := spill.Leave(run.ID); e != nil {
+			err = errors.Join(err, e)
+		}
+	}()
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
 	failed := runner.execute(ctx, p, observer{

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 // The promise: the same input gives the same bytes, however it is cut, ordered, packed and counted.
 func TestSameInputSameBytes(t *testing.T) {
-	lines := corpus(t)
+	lines, temp := corpus(t), t.TempDir()
 	sel := choose(t, "Hamilton", "10", "1%", "7")
 	train := func(pattern string, tuning Tuning) map[string]string {
 		t.Helper()
@@ -39,6 +40,7 @@ func TestSameInputSameBytes(t *testing.T) {
 	// 20 flushes and more, as TestTablesAreFlushed shows.
 	small := Tuning{RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10}
 	with := func(t Tuning, threads int) Tuning { t.Threads = threads; return t }
+	spill := func(t Tuning) Tuning { t.Spill, t.TempDir = true, temp; return t }
 	for name, c := range map[string]struct {
 		pattern string
 		tuning  Tuning
@@ -49,6 +51,9 @@ func TestSameInputSameBytes(t *testing.T) {
 		"six files, ranges of 4 KB":   {six, Tuning{Threads: 2, RangeBytes: 4 << 10}},
 		"one goroutine, all small":    {six, with(small, 1)},
 		"two goroutines, all small":   {six, with(small, 2)},
+		"one goroutine, spilled":      {six, spill(with(small, 1))},
+		"two goroutines, spilled":     {six, spill(with(small, 2))},
+		"five goroutines, in memory":  {six, spill(with(Tuning{RangeBytes: 4 << 10}, 5))},
 		"shuffled lines":              {spread(t, shuffled(lines), 5, ""), with(small, 2)},
 		"shuffled lines in one file":  {spread(t, shuffled(lines), 1, ""), Tuning{}},
 		"gzip":                        {spread(t, lines, 6, ".gz"), with(small, 2)},
@@ -66,6 +71,12 @@ func TestSameInputSameBytes(t *testing.T) {
 	small.KeyBits = 8
 	if got := train(six, with(small, 2)); !maps.Equal(got, want) {
 		t.Errorf("8-bit keys: other bytes in %s", differing(got, want))
+	}
+	if got := train(six, spill(with(small, 2))); !maps.Equal(got, want) {
+		t.Errorf("8-bit keys, spilled: other bytes in %s", differing(got, want))
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -12,6 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
@@ -21,14 +23,18 @@ func init() {
 
 // CountParams parameterise CountFeatures.
 type CountParams struct {
+	Analyzer       kernel.Analyzer
+	HashBits       int      // as in kernel.Config
 	StopWords      []string // in lower case
 	Shards         int
 	MaxRecordBytes int
 
 	// What follows changes how the work is done, not its result. Zero stands for the default.
-	Threads     int // goroutines that count in a bundle; default: as many as there are processors
-	MemoryBytes int // of a goroutine's tables before they are flushed; default 256 MiB
-	BlockBytes  int // of a count block; default MaxElement
+	Threads     int    // goroutines that count in a bundle; default: as many as there are processors
+	MemoryBytes int    // of all tables of a process before they are flushed; default 256 MiB for each goroutine
+	BlockBytes  int    // of a count block; default MaxElement
+	Area        string // the job's package spill.Area for runs of counts; "" sends the counts themselves
+	TempDir     string // of the area
 
 	// KeyBits narrows the keys, so that tests see them collide.
 	KeyBits int
@@ -38,9 +44,6 @@ func (p CountParams) withDefaults() CountParams {
 	if p.Threads == 0 {
 		p.Threads = runtime.GOMAXPROCS(0)
 	}
-	if p.MemoryBytes == 0 {
-		p.MemoryBytes = 256 << 20
-	}
 	if p.BlockBytes == 0 {
 		p.BlockBytes = MaxElement
 	}
@@ -48,11 +51,22 @@ func (p CountParams) withDefaults() CountParams {
 }
 
 func (p CountParams) kernelConfig() kernel.Config {
-	config := kernel.Config{KeyBits: p.KeyBits, MemoryBytes: p.MemoryBytes}
+	config := kernel.Config{Analyzer: p.Analyzer, HashBits: p.HashBits, KeyBits: p.KeyBits, MemoryBytes: p.share}
 	for _, word := range p.StopWords {
 		config.StopWords = append(config.StopWords, []byte(word))
 	}
 	return config
+}
+
+// counting is how many goroutines of this process count.
+var counting atomic.Int64
+
+// share is how much memory the tables of one goroutine may take.
+func (p CountParams) share() int {
+	if p.MemoryBytes == 0 {
+		return 256 << 20
+	}
+	return p.MemoryBytes / max(1, int(counting.Load()))
 }
 
 // Counters that move while CountFeatures runs, in the namespace CounterNamespace. The last is an estimate.
@@ -171,6 +185,7 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	ctx, fail := context.WithCancelCause(ctx)
 	b := &countBundle{ranges: make(chan corpusio.Range), blocks: make(chan shardBlock), ctx: ctx, fail: fail}
 	p := f.Params.withDefaults()
+	counting.Add(int64(p.Threads))
 	var wg sync.WaitGroup
 	for range p.Threads {
 		wg.Go(func() {
@@ -182,6 +197,7 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	}
 	go func() {
 		wg.Wait()
+		counting.Add(-int64(p.Threads))
 		close(b.blocks)
 	}()
 	return b
@@ -206,18 +222,25 @@ type countWorker struct {
 	bundle  *countBundle
 	counter *kernel.Counter
 	totals  Totals
+
+	area *spill.Area // nil if the counts themselves are sent
+	file *spill.File
 }
 
 func (w *countWorker) run(ctx context.Context) error {
 	config := w.params.kernelConfig()
 	config.Distinct = &w.bundle.distinct
 	w.counter = kernel.NewCounter(config)
+	if p := w.params; p.Area != "" {
+		w.area = spill.Enter(p.Area, p.TempDir)
+		w.file = w.area.NewFile()
+	}
 	for r, ok := w.bundle.next(); ok; r, ok = w.bundle.next() {
 		if err := w.count(ctx, r); err != nil {
 			return err
 		}
 	}
-	if err := w.flush(); err != nil {
+	if err := w.finish(); err != nil {
 		return err
 	}
 	counted := w.counter.TakeTotals()
@@ -293,13 +316,45 @@ func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
 	}
 }
 
+// flush empties the tables.
 func (w *countWorker) flush() error {
-	return w.counter.Flush(w.params.Shards, w.params.BlockBytes, func(shard int, b []byte) error {
-		select {
-		case w.bundle.blocks <- shardBlock{shard, b}:
-			return nil
-		case <-w.bundle.ctx.Done():
-			return context.Cause(w.bundle.ctx)
-		}
+	p := w.params
+	if w.area == nil {
+		return w.counter.Flush(p.Shards, p.BlockBytes, w.send)
+	}
+	run, err := w.file.Write(w.counter.Labels(), p.Shards, p.kernelConfig().Keys(), func(emit func(int, []byte) error) error {
+		return w.counter.Flush(p.Shards, spill.BlockBytes, emit)
 	})
+	if err != nil {
+		return err
+	}
+	return w.refer(run)
+}
+
+// finish is the last flush. Tables that may stay in memory do.
+func (w *countWorker) finish() error {
+	if w.area == nil {
+		return w.flush()
+	}
+	return w.refer(w.counter.Take(w.params.Shards))
+}
+
+// refer sends a reference to a run to every shard.
+func (w *countWorker) refer(run spill.Run) error {
+	reference := w.area.Add(run)
+	for shard := range w.params.Shards {
+		if err := w.send(shard, reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *countWorker) send(shard int, b []byte) error {
+	select {
+	case w.bundle.blocks <- shardBlock{shard, b}:
+		return nil
+	case <-w.bundle.ctx.Done():
+		return context.Cause(w.bundle.ctx)
+	}
 }

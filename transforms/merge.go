@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -13,6 +14,7 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/histogram"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
@@ -22,10 +24,12 @@ func init() {
 
 // MergeParams parameterise MergeCounts.
 type MergeParams struct {
-	Output  string
-	Shards  int
-	Model   solver.Model // whose counts the histogram is of
-	KeyBits int          // as in CountParams
+	Output string
+	Shards int
+	Model  solver.Model // whose counts the histogram is of
+
+	HashBits, KeyBits int    // as in CountParams
+	Area, TempDir     string // as in CountParams
 }
 
 // MergeCounts adds up the blocks of each shard and writes them as counts/part-NNNNN-of-NNNNN.parquet.
@@ -49,30 +53,66 @@ func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, Counter
 const mergeBytes = 64 << 20
 
 func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
-	keys := kernel.Config{KeyBits: f.Params.KeyBits}.Keys()
-	var blocks [][]byte
-	size, limit := 0, mergeBytes
-	var b []byte
-	for next(&b) {
-		blocks = append(blocks, b)
-		if size += len(b); size > limit {
-			merged, err := block.Merge(keys, blocks...)
-			if err != nil {
-				return fmt.Errorf("shard %d: %w", shard, err)
-			}
-			blocks, size, limit = [][]byte{merged}, len(merged), max(mergeBytes, 2*len(merged))
-		}
-	}
-	labels, sources, err := block.OpenAll(keys, blocks)
-	if err != nil {
-		return fmt.Errorf("shard %d: %w", shard, err)
-	}
-	part, hist, err := f.write(ctx, shard, labels, sources)
+	part, hist, err := f.merge(ctx, shard, next)
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)
+}
+
+func (f *mergeFn) merge(ctx context.Context, shard int, next func(*[]byte) bool) (Part, *histogram.Histogram, error) {
+	keys := kernel.Config{HashBits: f.Params.HashBits, KeyBits: f.Params.KeyBits}.Keys()
+	blocks, runs, err := f.collect(keys, next)
+	if err != nil {
+		return Part{}, nil, err
+	}
+	var labels []string
+	for _, r := range runs {
+		labels = append(labels, r.Labels()...)
+	}
+	labels, sources, err := block.OpenAll(keys, blocks, labels...)
+	if err != nil {
+		return Part{}, nil, err
+	}
+	for _, r := range runs {
+		sources = append(sources, r.Shard(shard, places(r.Labels(), labels))...)
+	}
+	return f.write(ctx, shard, labels, sources)
+}
+
+// collect returns the blocks of a shard, merged if they are many, and the runs that references are to.
+func (f *mergeFn) collect(keys block.Keys, next func(*[]byte) bool) (blocks [][]byte, runs []spill.Run, err error) {
+	size, limit := 0, mergeBytes
+	var b []byte
+	for next(&b) {
+		if spill.IsReference(b) {
+			run, err := spill.Enter(f.Params.Area, f.Params.TempDir).Run(b)
+			if err != nil {
+				return nil, nil, err
+			}
+			runs = append(runs, run)
+			continue
+		}
+		blocks = append(blocks, b)
+		if size += len(b); size > limit {
+			merged, err := block.Merge(keys, blocks...)
+			if err != nil {
+				return nil, nil, err
+			}
+			blocks, size, limit = [][]byte{merged}, len(merged), max(mergeBytes, 2*len(merged))
+		}
+	}
+	return blocks, runs, nil
+}
+
+// places returns where labels stand in a sorted list that has them all.
+func places(labels, list []string) []int {
+	places := make([]int, len(labels))
+	for i, label := range labels {
+		places[i], _ = slices.BinarySearch(list, label)
+	}
+	return places
 }
 
 // shownFeatures is how many features are merged before the counter moves.

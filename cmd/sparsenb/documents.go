@@ -19,8 +19,9 @@ import (
 
 // documentFlags say what to count; train and count have them.
 type documentFlags struct {
-	input                                                            list
-	analyzer, stopWords, maxRejected, maxRecordBytes, shards, output *string
+	input                                                          list
+	analysis                                                       analysisFlags
+	stopWords, maxRejected, maxRecordBytes, shards, output, memory *string
 
 	runner func() (pipeline.Runner, error)
 }
@@ -28,10 +29,11 @@ type documentFlags struct {
 func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 	f := &documentFlags{
 		output:         addOutputFlag(fs),
-		analyzer:       fs.String("analyzer", "word", "=word\n        what the features are: words, as scikit-learn's CountVectorizer() finds them (default word)"),
+		analysis:       addAnalysisFlags(fs),
 		stopWords:      fs.String("stop_words", "", "=FILE\n        words that are not counted, one a line, in lower case"),
 		maxRejected:    fs.String("max_rejected", "1%", "=1%\n        how many lines may be no documents, a number or a percentage (default 1%)"),
 		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=8MiB\n        longer lines are rejected (default 8MiB)"),
+		memory:         addMemoryFlag(fs),
 		runner:         addRunnerFlags(fs),
 		shards:         fs.String("shards", "64", "=64\n        files that the counts are written to (default 64)"),
 	}
@@ -59,16 +61,15 @@ func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, runner
 	if d, err = f.documents(ctx); err != nil {
 		return d, runner, err
 	}
-	runner, err = f.runner()
-	if !runner.Here() {
-		d.Tuning.Threads = 1 // an engine makes a bundle for every slot it has
+	if runner, err = f.runner(); err != nil {
+		return d, runner, err
 	}
-	return d, runner, err
+	return d, runner, tune(&d.Tuning, *f.memory, runner.Here() && runner.Loopback())
 }
 
 func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, err error) {
-	if *f.analyzer != "word" {
-		return d, pipeline.Usagef("--analyzer=%s: there is only word", *f.analyzer)
+	if err := f.analysis.parse(&d); err != nil {
+		return d, err
 	}
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, pipeline.Usagef("--max_rejected: %w", err)
@@ -80,6 +81,9 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		return d, err
 	}
 	if d.StopWords, err = readStopWords(ctx, *f.stopWords); err != nil {
+		return d, err
+	}
+	if err := checkAnalysis(d); err != nil {
 		return d, err
 	}
 	if d.Files, err = corpusio.List(ctx, f.input); err != nil {

@@ -105,8 +105,8 @@ func Open(b []byte, keys Keys) (*Reader, error) {
 // Labels returns the classes of the block.
 func (r *Reader) Labels() []string { return r.labels }
 
-// remap makes the reader speak of classes by their index in another list of labels.
-func (r *Reader) remap(index map[string]int) {
+// Remap makes the reader speak of classes by their index in another list of labels.
+func (r *Reader) Remap(index map[string]int) {
 	for i, label := range r.labels {
 		r.classes[i] = index[label]
 	}

@@ -35,8 +35,9 @@ func Merge(keys Keys, blocks ...[]byte) ([]byte, error) {
 	return merged, err
 }
 
-// OpenAll opens blocks for MergeSources: it returns all their labels, sorted, and sources that count by them.
-func OpenAll(keys Keys, blocks [][]byte) (labels []string, sources []Source, err error) {
+// OpenAll opens blocks for MergeSources: it returns all their labels and more, sorted, and sources that count by them.
+func OpenAll(keys Keys, blocks [][]byte, more ...string) (labels []string, sources []Source, err error) {
+	labels = slices.Clone(more)
 	readers := make([]*Reader, len(blocks))
 	for i, b := range blocks {
 		if readers[i], err = Open(b, keys); err != nil {
@@ -51,7 +52,7 @@ func OpenAll(keys Keys, blocks [][]byte) (labels []string, sources []Source, err
 		index[label] = i
 	}
 	for _, r := range readers {
-		r.remap(index)
+		r.Remap(index)
 		sources = append(sources, r)
 	}
 	return labels, sources, nil
@@ -71,15 +72,20 @@ func MergeSources(sources []Source, classes int, visit func(*Feature) error) err
 	var merged Feature
 	var name []byte
 	for len(h) > 0 {
-		first := h[0].Feature()
+		if h.alone() {
+			if err := visit(h[0].feature); err != nil {
+				return err
+			}
+			if err := h.advance(); err != nil {
+				return err
+			}
+			continue
+		}
+		first := h[0].feature
 		name = append(name[:0], first.Name...)
 		merged.Key, merged.Name = first.Key, name
-		for len(h) > 0 {
-			f := h[0].Feature()
-			if f.Key != merged.Key || !bytes.Equal(f.Name, name) {
-				break
-			}
-			if err := total.add(f.Counts); err != nil {
+		for len(h) > 0 && h[0].key == merged.Key && bytes.Equal(h[0].feature.Name, name) {
+			if err := total.add(h[0].feature.Counts); err != nil {
 				return err
 			}
 			if err := h.advance(); err != nil {
@@ -127,16 +133,29 @@ func (a *adder) take(counts []Count) []Count {
 }
 
 // heap holds the sources that have a feature left, the one with the least feature first.
-type heap []Source
+type heap []head
+
+// head is a source at its next feature.
+type head struct {
+	key     uint64 // of the feature
+	feature *Feature
+	source  Source
+}
+
+// alone reports whether no other source can have the first feature: none has its key.
+func (h heap) alone() bool {
+	return (len(h) < 2 || h[1].key != h[0].key) && (len(h) < 3 || h[2].key != h[0].key)
+}
 
 func (h heap) less(i, j int) bool {
-	a, b := h[i].Feature(), h[j].Feature()
-	return compare(a.Key, a.Name, b.Key, b.Name) < 0
+	a, b := &h[i], &h[j]
+	return a.key < b.key || a.key == b.key && bytes.Compare(a.feature.Name, b.feature.Name) < 0
 }
 
 func (h *heap) push(s Source) error {
 	if s.Next() {
-		*h = append(*h, s)
+		f := s.Feature()
+		*h = append(*h, head{f.Key, f, s})
 	}
 	return s.Err()
 }
@@ -149,8 +168,12 @@ func (h heap) build() {
 
 // advance moves the first source to its next feature.
 func (h *heap) advance() error {
-	s := (*h)[0]
-	if !s.Next() {
+	first := &(*h)[0]
+	s := first.source
+	if s.Next() {
+		first.feature = s.Feature()
+		first.key = first.feature.Key
+	} else {
 		last := len(*h) - 1
 		(*h)[0] = (*h)[last]
 		*h = (*h)[:last]

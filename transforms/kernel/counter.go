@@ -1,9 +1,7 @@
 package kernel
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/sparsenb/sparsenb/feature"
@@ -12,18 +10,34 @@ import (
 
 // Config is what a Counter needs to know. The zero value counts words with full keys, in tables without a limit.
 type Config struct {
-	StopWords   [][]byte // in lower case
-	KeyBits     int      // leading bits of the keys in use; 0 means all. Only tests make keys collide.
-	MemoryBytes int      // of the tables, above which Full reports true; 0 means no limit
-	Distinct    *Sketch  // notes every feature, if it is not nil
+	Analyzer    Analyzer
+	StopWords   [][]byte   // in lower case; for words only
+	HashBits    int        // features are counted in 2^HashBits buckets; 0 means by name
+	KeyBits     int        // leading bits of the keys in use; 0 means all. Only tests make keys collide.
+	MemoryBytes func() int // how much the tables may take; above it Full reports true; nil means no limit
+	Distinct    *Sketch    // notes every feature, if it is not nil
 }
 
 // Keys returns the function from names to keys that the counter's blocks are sorted by.
 func (c Config) Keys() block.Keys {
-	if c.KeyBits == 0 {
-		return block.FullKeys
+	switch {
+	case c.HashBits > 0:
+		return bucketKeys(c.HashBits)
+	case c.KeyBits > 0:
+		return block.NarrowKeys(c.KeyBits)
 	}
-	return block.NarrowKeys(c.KeyBits)
+	return block.FullKeys
+}
+
+// mask keeps the bits of a key that are in use.
+func (c Config) mask() uint64 {
+	switch {
+	case c.HashBits > 0:
+		return block.KeyMask(c.HashBits)
+	case c.KeyBits > 0:
+		return block.KeyMask(c.KeyBits)
+	}
+	return ^uint64(0)
 }
 
 // Class is what a Counter knows of a class besides its features.
@@ -33,15 +47,19 @@ type Class struct {
 	Postings  int64 // pairs of a document and a word in it: the sum of all document counts
 }
 
-// Counter counts words and the documents they occur in, per class. It is for one goroutine.
+// Counter counts features and the documents they occur in, per class. It is for one goroutine.
 type Counter struct {
 	config   Config
 	mask     uint64
 	words    Words
+	grams    grams
+	stop     *table // the stop words, where features are not single words
+	batch    []occurrence
+	touched  uint32 // keeps the compiler from dropping loads
 	classes  map[string]*class
-	memory   int   // of what the tables hold
-	full     bool  // a count may overflow soon
-	overlong int64 // occurrences of words longer than MaxName
+	memory   int   // of the tables
+	full     bool  // a count may overflow soon, or the tables may not grow
+	overlong int64 // occurrences of features longer than MaxName
 	stopped  int64 // occurrences of stop words
 }
 
@@ -55,12 +73,17 @@ type class struct {
 
 // NewCounter returns a counter that has counted nothing.
 func NewCounter(config Config) *Counter {
-	mask := ^uint64(0)
-	if config.KeyBits > 0 {
-		mask = block.KeyMask(config.KeyBits)
+	c := &Counter{config: config, mask: config.mask(), classes: map[string]*class{}}
+	if !c.single() && len(config.StopWords) > 0 {
+		c.stop = newTable()
+		c.stop.reset(config.StopWords, ^uint64(0))
+		c.config.StopWords = nil
 	}
-	return &Counter{config: config, mask: mask, classes: map[string]*class{}}
+	return c
 }
+
+// single reports whether the features are words by their names: the loop for them is the fastest.
+func (c *Counter) single() bool { return c.config.Analyzer.words() && c.config.HashBits == 0 }
 
 // Add counts one document. Bytes of the label that are not UTF-8 are replaced.
 func (c *Counter) Add(label, text []byte) {
@@ -75,22 +98,31 @@ func (c *Counter) Add(label, text []byte) {
 	if cl.table == nil {
 		cl.table = newTable()
 		cl.table.reset(c.config.StopWords, c.mask)
-		c.memory += entryBytes * len(cl.table.entries)
+		c.memory += cl.table.bytes()
 	}
 	cl.Documents++
 	cl.document++
-	c.words.Split(text)
-	c.count(cl)
-	// A document has fewer than 2³¹ words.
-	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || len(cl.table.names) > maxNames {
+	c.words.fold(text)
+	if c.single() {
+		c.words.findEdges()
+		c.countWords(cl)
+	} else {
+		c.countGrams(cl)
+	}
+	// A document has fewer than 2³⁰ occurrences of a feature, and names of less than 2 GB.
+	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.named > maxNames {
 		c.full = true
 	}
 }
 
-// count adds the words of one document to the table of its class.
-func (c *Counter) count(cl *class) {
+// countWords adds the words of one document to the table of its class.
+func (c *Counter) countWords(cl *class) {
 	t, document, mask := cl.table, cl.document, c.mask
 	text, edges := c.words.lower, c.words.edges
+	if len(t.entries) >= farEntries {
+		c.countFarWords(cl)
+		return
+	}
 	for ; len(edges) >= 2; edges = edges[2:] {
 		start, end := int(edges[0]), int(edges[1])
 		if end-start <= utf8.UTFMax && !isWord(text[start], end-start) {
@@ -115,77 +147,153 @@ func (c *Counter) count(cl *class) {
 	}
 }
 
-// insert adds a word that the table does not have. It returns nil if the word is too long to be counted.
+// occurrence is a feature that was found in a text, before it is counted.
+type occurrence struct {
+	key        uint64
+	check      uint32
+	start, end int32
+}
+
+// batchSize is how many occurrences are looked up at once.
+const batchSize = 64
+
+// farEntries is the size of a table of which most does not lie in a cache near the processor.
+const farEntries = 1 << 19
+
+// countFarWords is countWords for a large table.
+func (c *Counter) countFarWords(cl *class) {
+	text, edges := c.words.lower, c.words.edges
+	for ; len(edges) >= 2; edges = edges[2:] {
+		start, end := edges[0], edges[1]
+		if end-start <= utf8.UTFMax && !isWord(text[start], int(end-start)) {
+			continue
+		}
+		c.add(cl, text, start, end)
+	}
+	c.countBatch(cl, text)
+}
+
+// countGrams adds the n-grams of one document to the table of its class.
+func (c *Counter) countGrams(cl *class) {
+	g, a := &c.grams, c.config.Analyzer
+	switch a.Unit {
+	case Word:
+		c.words.findEdges()
+		g.splitWords(&c.words, c.isStopped())
+	case Char:
+		g.splitChars(c.words.Text())
+	case CharWB:
+		g.splitCharsOfWords(c.words.Text())
+	}
+	begin := int32(0)
+	for _, end := range g.runs {
+		starts := g.starts[begin:end]
+		begin = end
+		units := len(starts) - 1
+		for n := max(a.Min, 1); n <= max(a.Max, 1); n++ {
+			if a.Unit == CharWB && units <= n { // a short word is counted once
+				c.add(cl, g.text, starts[0], starts[units])
+				break
+			}
+			for i := 0; i+n <= units; i++ {
+				c.add(cl, g.text, starts[i], starts[i+n]-g.gap)
+			}
+		}
+	}
+	c.countBatch(cl, g.text)
+}
+
+// isStopped returns the function that tells stop words, and counts them, or nil if there are none.
+func (c *Counter) isStopped() func(text []byte, start, end int) bool {
+	if c.stop == nil {
+		return nil
+	}
+	return func(text []byte, start, end int) bool {
+		e := c.stop.find(feature.HashAt(text, start, end))
+		if e == nil || e.name == 0 {
+			return false
+		}
+		c.stopped++
+		return true
+	}
+}
+
+// add adds text[start:end] to the batch, which is counted when it has its size.
+func (c *Counter) add(cl *class, text []byte, start, end int32) {
+	key, check := feature.HashAt(text, int(start), int(end))
+	c.batch = append(c.batch, occurrence{key & c.mask, check, start, end})
+	if len(c.batch) == batchSize {
+		c.countBatch(cl, text)
+	}
+}
+
+// countBatch counts what is in the batch. A large table is in memory, which takes its time to answer but answers several
+// questions at once; so all entries are loaded first.
+func (c *Counter) countBatch(cl *class, text []byte) {
+	t, document, hashed := cl.table, cl.document, c.config.HashBits > 0
+	var touched uint32
+	for i := range c.batch {
+		touched += t.entries[c.batch[i].key>>t.shift].last
+	}
+	c.touched = touched
+	for i := range c.batch {
+		o := &c.batch[i]
+		if hashed {
+			o.check = 0
+		}
+		e := t.find(o.key, o.check)
+		if e == nil || e.name == 0 {
+			if e = c.insert(t, o.key, o.check, text[o.start:o.end]); e == nil {
+				continue
+			}
+		}
+		e.count++
+		var first uint32
+		if e.last != document {
+			first = 1
+		}
+		e.documents += first
+		e.last = document
+		cl.seen++
+	}
+	c.batch = c.batch[:0]
+}
+
+// insert adds a feature that the table does not have. It returns nil if its name is too long to be counted.
 func (c *Counter) insert(t *table, key uint64, check uint32, name []byte) *entry {
 	if len(name) > MaxName {
 		c.overlong++
 		return nil
 	}
-	c.memory += 2*entryBytes + len(name)
+	if t.crowded() {
+		c.makeRoom(t)
+	}
+	if c.config.HashBits > 0 {
+		name = nil
+	}
 	if c.config.Distinct != nil {
 		c.config.Distinct.Add(key)
 	}
-	return t.insert(key, check, name)
+	before := t.bytes()
+	e := t.insert(key, check, name)
+	c.memory += t.bytes() - before
+	return e
 }
 
-// entryBytes is the memory of an entry; the table is half empty.
-const entryBytes = 32
+// makeRoom lets a table grow. One that may not is used beyond what keeps it fast until it is flushed.
+func (c *Counter) makeRoom(t *table) {
+	if c.config.MemoryBytes != nil && c.memory+t.growth() > c.config.MemoryBytes() {
+		if c.full = true; !t.packed() {
+			return
+		}
+	}
+	before := t.bytes()
+	t.grow()
+	c.memory += t.bytes() - before
+}
 
 // Full reports whether the tables should be flushed.
-func (c *Counter) Full() bool {
-	return c.full || c.config.MemoryBytes > 0 && c.memory > c.config.MemoryBytes
-}
-
-// Flush writes everything counted since the last Flush as sorted blocks of at most limit bytes, none of which has
-// features of more than one of the shards, and empties the tables.
-func (c *Counter) Flush(shards, limit int, emit func(shard int, b []byte) error) error {
-	labels := slices.Sorted(maps.Keys(c.classes))
-	shard := 0
-	w := block.Writer{Limit: limit, Labels: labels, Emit: func(b []byte) error { return emit(shard, b) }}
-	tables := make([]*source, len(labels))
-	sources := make([]block.Source, len(labels))
-	for i, label := range labels {
-		tables[i] = &source{table: c.classes[label].table, class: i}
-		if t := tables[i].table; t != nil {
-			tables[i].entries = t.sorted()
-		}
-		sources[i] = tables[i]
-	}
-	err := block.MergeSources(sources, len(labels), func(f *block.Feature) error {
-		if s := feature.Shard(f.Key, shards); s != shard {
-			if err := w.Flush(); err != nil {
-				return err
-			}
-			shard = s
-		}
-		for _, n := range f.Counts {
-			c.classes[labels[n.Class]].Postings += n.Documents
-		}
-		return w.Add(f)
-	})
-	if err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for i, label := range labels {
-		cl, stopped := c.classes[label], tables[i].stopped
-		c.stopped += stopped
-		cl.Tokens += cl.seen - stopped
-		cl.seen, cl.document = 0, 0
-		if len(labels) > keptTables {
-			cl.table = nil
-		} else if cl.table != nil {
-			cl.table.reset(c.config.StopWords, c.mask)
-		}
-	}
-	c.memory, c.full = 0, false
-	return nil
-}
-
-// keptTables is how many classes keep their tables from one flush to the next. Of many more, only some come back soon.
-const keptTables = 64
+func (c *Counter) Full() bool { return c.full }
 
 // Totals is what a counter has counted besides the features themselves. It is complete after a Flush.
 type Totals struct {

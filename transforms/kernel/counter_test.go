@@ -13,6 +13,8 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
+func limit(n int) func() int { return func() int { return n } }
+
 type document struct{ label, text string }
 
 // tally counts documents with maps, as plainly as can be: occurrences and documents by word and label.
@@ -98,9 +100,9 @@ func TestCounterCountsWhatMapsCount(t *testing.T) {
 	want := tally(documents, stop...)
 	for _, config := range []Config{
 		{StopWords: stopWords},
-		{StopWords: stopWords, MemoryBytes: 20_000},
+		{StopWords: stopWords, MemoryBytes: limit(20_000)},
 		{StopWords: stopWords, KeyBits: 8},
-		{StopWords: stopWords, KeyBits: 1, MemoryBytes: 10_000},
+		{StopWords: stopWords, KeyBits: 1, MemoryBytes: limit(10_000)},
 	} {
 		for _, shards := range []int{1, 7} {
 			var distinct Sketch
@@ -124,7 +126,7 @@ func TestCounterCountsWhatMapsCount(t *testing.T) {
 				}
 			}
 			flush()
-			if config.MemoryBytes > 0 && flushes < 20 {
+			if config.MemoryBytes != nil && flushes < 20 {
 				t.Errorf("only %d flushes", flushes)
 			}
 			got := collect(t, config.Keys(), shards, blocks)
@@ -195,7 +197,7 @@ func TestLabelsAreMadeValid(t *testing.T) {
 
 // A column taken for the label by mistake may make a class of every document.
 func TestManyClasses(t *testing.T) {
-	c := NewCounter(Config{MemoryBytes: 1 << 20})
+	c := NewCounter(Config{MemoryBytes: limit(1 << 20)})
 	var blocks [][]byte
 	flush := func() {
 		if err := c.Flush(1, 1<<20, func(_ int, b []byte) error { blocks = append(blocks, b); return nil }); err != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sparsenb/sparsenb/feature"
-	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
 // table counts the features of one class: an open-addressed hash table, probed linearly from the leading bits of the
@@ -15,14 +14,15 @@ type table struct {
 	entries []entry // 2ⁿ slots, and room behind them so that probes need not wrap around
 	shift   int     // from a key to its slot
 	used    int
-	names   []byte // each is its length, in two bytes, and its bytes
+	names   [][]byte // chunks, in which each name is its length, in two bytes, and its bytes
+	named   int      // where the next name would stand, if the chunks were one
 }
 
 // entry is half a cache line, so that finding a feature and counting it touches one.
 type entry struct {
 	key       uint64
 	check     uint32
-	name      uint32 // where it stands in names; 0 marks an empty slot
+	name      uint32 // where it stands in names, see table.nameOf; 0 marks an empty slot
 	count     uint32
 	documents uint32
 	last      uint32 // the document that last had it
@@ -33,16 +33,19 @@ const (
 	minTableBits   = 6
 	largeTableBits = 16
 	behind         = 64      // slots behind the table
+	chunkBits      = 20      // of the size of a chunk of names
 	maxNames       = 1 << 31 // bytes of names, well below the range of entry.name
+	entryBytes     = 32      // half a cache line, so that finding a feature and counting it touches one
 )
 
-// MaxName is the length in bytes of the longest word that is counted. Longer ones are no words of a language; they are
+// MaxName is the length in bytes of the longest feature that is counted. Longer words are no words of a language; they are
 // dropped, and counted as such.
 const MaxName = 1<<16 - 1
 
 func newTable() *table {
-	t := &table{names: make([]byte, 1, 1<<10)}
+	t := &table{}
 	t.allocate(minTableBits)
+	t.forget()
 	return t
 }
 
@@ -50,6 +53,36 @@ func (t *table) allocate(bits int) {
 	t.entries = make([]entry, 1<<bits+behind)
 	adviseHugePages(t.entries)
 	t.shift = 64 - bits
+}
+
+// bytes is the memory that the table takes.
+func (t *table) bytes() int { return entryBytes*len(t.entries) + t.chunks() }
+
+func (t *table) chunks() int {
+	if len(t.names) == 1 {
+		return cap(t.names[0])
+	}
+	return len(t.names) << chunkBits
+}
+
+// slots is the size of the table, but for those behind it.
+func (t *table) slots() int { return len(t.entries) - behind }
+
+// crowded reports whether the table should grow before it takes another feature.
+func (t *table) crowded() bool { return 2*t.used >= t.slots() }
+
+// packed reports whether the table has to grow before it takes another feature.
+func (t *table) packed() bool { return 4*t.used >= 3*t.slots() }
+
+// growth is how much memory it takes to grow, during which the table is there twice.
+func (t *table) growth() int { return entryBytes * t.slots() << t.step() }
+
+// step is by how many bits a table grows: a small one to four times its size, so that few entries move more than once.
+func (t *table) step() int {
+	if 64-t.shift < largeTableBits-1 {
+		return 2
+	}
+	return 1
 }
 
 // find returns the entry of a feature, which is new if its name is 0. It returns nil if there is no room near the
@@ -64,32 +97,39 @@ func (t *table) find(key uint64, check uint32) *entry {
 	return nil
 }
 
-// insert finds room for a feature that the table does not have, and gives it its name.
+// insert finds room for a feature that the table does not have, and gives it its name. Without one it has none.
 func (t *table) insert(key uint64, check uint32, name []byte) *entry {
-	if 2*t.used >= len(t.entries)-behind {
-		t.grow()
-	}
 	e := t.find(key, check)
 	for e == nil {
 		t.grow()
 		e = t.find(key, check)
 	}
-	e.key, e.check, e.name = key, check, uint32(len(t.names))
-	t.names = append(t.names, byte(len(name)), byte(len(name)>>8))
-	t.names = append(t.names, name...)
+	e.key, e.check, e.name = key, check, 1
+	if name != nil {
+		e.name = t.keep(name)
+	}
 	t.used++
 	return e
 }
 
-// grow enlarges the table until every entry has a slot: a small one to four times its size, so that few entries move
-// more than once.
+// keep appends a name to the last chunk, or starts another one.
+func (t *table) keep(name []byte) uint32 {
+	last := len(t.names) - 1
+	if t.named-last<<chunkBits+2+len(name) > 1<<chunkBits {
+		t.names = append(t.names, make([]byte, 0, 1<<chunkBits))
+		last++
+		t.named = last << chunkBits
+	}
+	at := uint32(t.named)
+	t.names[last] = append(append(t.names[last], byte(len(name)), byte(len(name)>>8)), name...)
+	t.named += 2 + len(name)
+	return at
+}
+
+// grow enlarges the table until every entry has a slot.
 func (t *table) grow() {
 	old := t.entries
-	bits := 64 - t.shift + 1
-	if bits < largeTableBits {
-		bits++
-	}
-	for ; ; bits++ {
+	for bits := 64 - t.shift + t.step(); ; bits++ {
 		t.allocate(bits)
 		if t.refill(old) {
 			return
@@ -112,29 +152,49 @@ func (t *table) refill(old []entry) bool {
 }
 
 func (t *table) nameOf(e *entry) []byte {
-	n := int(t.names[e.name]) | int(t.names[e.name+1])<<8
-	return t.names[e.name+2 : int(e.name)+2+n]
+	chunk, at := t.names[e.name>>chunkBits], int(e.name&(1<<chunkBits-1))
+	n := int(chunk[at]) | int(chunk[at+1])<<8
+	return chunk[at+2 : at+2+n]
 }
+
+// forget drops all names. Place 0 is that of no name.
+func (t *table) forget() { t.names, t.named = [][]byte{make([]byte, 1, 1<<10)}, 1 }
 
 // reset empties the table but for its stop words.
 func (t *table) reset(stopWords [][]byte, mask uint64) {
 	clear(t.entries)
-	t.used, t.names = 0, t.names[:1]
+	t.used = 0
+	t.forget()
 	for _, word := range stopWords {
 		key, check := feature.Hash(word)
 		if e := t.find(key&mask, check); e == nil || e.name == 0 {
 			t.insert(key&mask, check, word).stopped = true
+			if t.crowded() {
+				t.grow()
+			}
 		}
 	}
 }
 
-// sorted returns the entries in the order of their keys and names. It uses the table's own memory: only reset may come
-// after it.
-func (t *table) sorted() []entry {
-	used := t.entries[:0]
+// sums are over the entries of a table.
+type sums struct {
+	documents int64
+	stopped   int64 // occurrences of stop words
+}
+
+// sorted returns the entries but the stop words, in the order of their keys and names. It uses the table's own memory: only
+// reset may come after it.
+func (t *table) sorted() (used []entry, total sums) {
+	used = t.entries[:0]
 	for i := range t.entries {
-		if t.entries[i].name != 0 {
-			used = append(used, t.entries[i])
+		e := &t.entries[i]
+		switch {
+		case e.name == 0:
+		case e.stopped:
+			total.stopped += int64(e.count)
+		default:
+			total.documents += int64(e.documents)
+			used = append(used, *e)
 		}
 	}
 	if !insertionSort(used) {
@@ -150,7 +210,7 @@ func (t *table) sorted() []entry {
 		}
 		i = j
 	}
-	return used
+	return used, total
 }
 
 // insertionSort sorts entries by key if they are almost sorted, which they are unless the keys are very short. It gives
@@ -174,31 +234,3 @@ func insertionSort(entries []entry) bool {
 	}
 	return true
 }
-
-// source presents the sorted entries of a table to block.MergeSources.
-type source struct {
-	table   *table
-	entries []entry
-	class   int
-	at      block.Feature
-	stopped int64 // occurrences of stop words that were passed over
-}
-
-func (s *source) Next() bool {
-	for len(s.entries) > 0 {
-		e := &s.entries[0]
-		s.entries = s.entries[1:]
-		if e.stopped {
-			s.stopped += int64(e.count)
-			continue
-		}
-		s.at.Key, s.at.Name = e.key, s.table.nameOf(e)
-		s.at.Counts = append(s.at.Counts[:0], block.Count{Class: s.class, Occurrences: int64(e.count), Documents: int64(e.documents)})
-		return true
-	}
-	return false
-}
-
-func (s *source) Feature() *block.Feature { return &s.at }
-
-func (s *source) Err() error { return nil }

@@ -1,0 +1,159 @@
+package kernel
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Unit is what n-grams are made of.
+type Unit int
+
+// The units, each as scikit-learn's CountVectorizer has it under the same name.
+const (
+	Word   Unit = iota // words; an n-gram has one space between two
+	Char               // characters, where white space of two or more characters is one space
+	CharWB             // characters of one word at a time, where words are what white space separates, with a space on each side
+)
+
+var unitNames = [...]string{"word", "char", "char_wb"}
+
+// String is the name of the unit.
+func (u Unit) String() string { return unitNames[u] }
+
+// ParseUnit is the inverse of String.
+func ParseUnit(name string) (Unit, error) {
+	for u, n := range unitNames {
+		if n == name {
+			return Unit(u), nil
+		}
+	}
+	return 0, fmt.Errorf("%s is not word, char or char_wb", name)
+}
+
+// Analyzer says what the features of a text are: its n-grams of Min to Max units. The zero value stands for words.
+type Analyzer struct {
+	Unit     Unit
+	Min, Max int
+}
+
+// MaxNameBytes is how many bytes the names of one document may have in all.
+const MaxNameBytes = 2<<30 - 1<<20
+
+// NameBytes is how many bytes the names of a document of n bytes may have in all.
+func (a Analyzer) NameBytes(n int) int {
+	sizes := 0
+	for size := max(a.Min, 1); size <= max(a.Max, 1); size++ {
+		sizes += size
+	}
+	return 2 * sizes * n // lower case and the spaces around words may lengthen a text
+}
+
+// words reports whether the features are single words.
+func (a Analyzer) words() bool { return a.Unit == Word && a.Max <= 1 }
+
+// grams cuts one text after the other into units, of which the n-grams are ranges.
+type grams struct {
+	text   []byte  // the units, one behind the other, and room to read past its end
+	starts []int32 // where the units of text start; each run has one more, which is where the next unit would start
+	runs   []int32 // where runs end in starts; no n-gram goes from one to the next
+	gap    int32   // bytes between two units
+}
+
+func (g *grams) reset(room int) {
+	if cap(g.text) < room+slack {
+		g.text = make([]byte, room+room/4+slack)
+	}
+	g.text, g.starts, g.runs, g.gap = g.text[:cap(g.text)], g.starts[:0], g.runs[:0], 0
+}
+
+// splitWords makes a run of the words of a text but those that are stopped.
+func (g *grams) splitWords(w *Words, stopped func(word []byte, start, end int) bool) {
+	g.reset(w.size + len(w.edges)/2)
+	g.gap = 1
+	at := 0
+	for edges := w.edges; len(edges) >= 2; edges = edges[2:] {
+		start, end := int(edges[0]), int(edges[1])
+		if end-start <= utf8.UTFMax && !isWord(w.lower[start], end-start) || stopped != nil && stopped(w.lower, start, end) {
+			continue
+		}
+		g.starts = append(g.starts, int32(at))
+		if end-start <= 16 { // w.lower has room behind its end, and so has g.text
+			copy(g.text[at:at+16], w.lower[start:start+16])
+		} else {
+			copy(g.text[at:], w.lower[start:end])
+		}
+		at += end - start
+		g.text[at] = ' '
+		at++
+	}
+	g.end(at)
+}
+
+// end ends a run.
+func (g *grams) end(at int) {
+	g.starts = append(g.starts, int32(at))
+	g.runs = append(g.runs, int32(len(g.starts)))
+}
+
+// splitChars makes a run of the characters of a text.
+func (g *grams) splitChars(lower []byte) {
+	g.reset(len(lower))
+	at := 0
+	for i := 0; i < len(lower); {
+		n, space := char(lower[i:])
+		g.starts = append(g.starts, int32(at))
+		end := i + n
+		for more := space; more && end < len(lower); {
+			var m int
+			if m, more = char(lower[end:]); more {
+				end += m
+			}
+		}
+		if end > i+n {
+			g.text[at] = ' '
+			at++
+		} else {
+			at += copy(g.text[at:], lower[i:end])
+		}
+		i = end
+	}
+	g.end(at)
+}
+
+// splitCharsOfWords makes a run of the characters of each word, and of a space before and behind it.
+func (g *grams) splitCharsOfWords(lower []byte) {
+	g.reset(2*len(lower) + 2)
+	at, inWord := 0, false
+	for i := 0; i < len(lower); {
+		n, space := char(lower[i:])
+		if space == inWord { // a word begins or ends
+			g.starts = append(g.starts, int32(at))
+			g.text[at] = ' '
+			at++
+			if inWord = !inWord; !inWord {
+				g.end(at)
+			}
+		}
+		if !space {
+			g.starts = append(g.starts, int32(at))
+			at += copy(g.text[at:], lower[i:i+n])
+		}
+		i += n
+	}
+	if inWord {
+		g.starts = append(g.starts, int32(at))
+		g.text[at] = ' '
+		g.end(at + 1)
+	}
+}
+
+// char returns the length of the character at the start of b, which is valid UTF-8, and whether it is white space as
+// Python has it: what Unicode says, and four separators of ASCII.
+func char(b []byte) (n int, space bool) {
+	if c := b[0]; c < utf8.RuneSelf {
+		return 1, c == ' ' || '\t' <= c && c <= '\r' || 0x1c <= c && c <= 0x1f
+	}
+	r, n := utf8.DecodeRune(b)
+	return n, unicode.IsSpace(r)
+}

@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/transforms/block"
+)
+
+// Tables are the features that a counter has counted, sorted. They have the memory of its tables.
+type Tables struct {
+	labels   []string
+	tables   []*table
+	entries  [][]entry
+	shards   int
+	hashBits int
+}
+
+// Take returns what was counted since the last Flush, and leaves the counter without tables.
+func (c *Counter) Take(shards int) *Tables {
+	t := c.sort(shards)
+	for _, label := range t.labels {
+		c.drop(c.classes[label])
+	}
+	c.full = false
+	return t
+}
+
+// Flush writes everything counted since the last Flush as sorted blocks of at most limit bytes, none of which has
+// features of more than one of the shards, and empties the tables.
+func (c *Counter) Flush(shards, limit int, emit func(shard int, b []byte) error) error {
+	t := c.sort(shards)
+	shard := 0
+	w := block.Writer{Limit: limit, Labels: t.labels, Emit: func(b []byte) error { return emit(shard, b) }}
+	err := block.MergeSources(t.all(), len(t.labels), func(f *block.Feature) error {
+		if s := feature.Shard(f.Key, shards); s != shard {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			shard = s
+		}
+		return w.Add(f)
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, label := range t.labels {
+		cl := c.classes[label]
+		if t := cl.table; t == nil || len(c.classes) > keptTables || 4*t.used < t.slots() {
+			c.drop(cl)
+		} else {
+			c.memory -= t.bytes()
+			t.reset(c.config.StopWords, c.mask)
+			c.memory += t.bytes()
+		}
+	}
+	c.full = false
+	return nil
+}
+
+// keptTables is how many classes keep their tables from one flush to the next. Of many more, only some come back soon, and
+// a table that is mostly empty keeps others from growing.
+const keptTables = 64
+
+func (c *Counter) drop(cl *class) {
+	if cl.table != nil {
+		c.memory -= cl.table.bytes()
+		cl.table = nil
+	}
+}
+
+// sort sorts the tables, and adds up what the classes have.
+func (c *Counter) sort(shards int) *Tables {
+	t := &Tables{labels: c.Labels(), shards: shards, hashBits: c.config.HashBits}
+	for _, label := range t.labels {
+		cl := c.classes[label]
+		var entries []entry
+		var total sums
+		if cl.table != nil {
+			entries, total = cl.table.sorted()
+		}
+		c.stopped += total.stopped
+		cl.Tokens += cl.seen - total.stopped
+		cl.Postings += total.documents
+		cl.seen, cl.document = 0, 0
+		t.tables = append(t.tables, cl.table)
+		t.entries = append(t.entries, entries)
+	}
+	return t
+}
+
+// Labels returns the classes that the counter knows.
+func (c *Counter) Labels() []string { return slices.Sorted(maps.Keys(c.classes)) }
+
+// Labels returns the classes.
+func (t *Tables) Labels() []string { return t.labels }
+
+// all returns the features of each class.
+func (t *Tables) all() (sources []block.Source) {
+	for i, entries := range t.entries {
+		sources = append(sources, &source{table: t.tables[i], entries: entries, class: i, hashBits: t.hashBits})
+	}
+	return sources
+}
+
+// Shard returns the features of a shard by class. classes has what to call each class.
+func (t *Tables) Shard(shard int, classes []int) (sources []block.Source) {
+	for i, entries := range t.entries {
+		from := sort.Search(len(entries), func(j int) bool { return feature.Shard(entries[j].key, t.shards) >= shard })
+		entries = entries[from:]
+		entries = entries[:sort.Search(len(entries), func(j int) bool { return feature.Shard(entries[j].key, t.shards) > shard })]
+		if len(entries) > 0 {
+			sources = append(sources, &source{table: t.tables[i], entries: entries, class: classes[i], hashBits: t.hashBits})
+		}
+	}
+	return sources
+}
+
+// source presents the sorted entries of a table to block.MergeSources.
+type source struct {
+	table    *table
+	entries  []entry
+	class    int
+	hashBits int
+	at       block.Feature
+	name     []byte
+	ahead    int    // entries whose names were loaded
+	touched  uint32 // keeps the compiler from dropping loads
+}
+
+func (s *source) Next() bool {
+	if len(s.entries) == 0 {
+		return false
+	}
+	if s.ahead--; s.ahead < 0 {
+		s.load()
+	}
+	e := &s.entries[0]
+	s.entries = s.entries[1:]
+	s.at.Key = e.key
+	if s.hashBits > 0 {
+		s.name = AppendBucket(s.name[:0], e.key, s.hashBits)
+		s.at.Name = s.name
+	} else {
+		s.at.Name = s.table.nameOf(e)
+	}
+	s.at.Counts = append(s.at.Counts[:0], block.Count{Class: s.class, Occurrences: int64(e.count), Documents: int64(e.documents)})
+	return true
+}
+
+// load loads the names of the next entries: they stand where their features were first seen, and memory answers several
+// questions at once.
+func (s *source) load() {
+	n := min(len(s.entries), batchSize)
+	for i := range s.entries[:n] {
+		name := s.entries[i].name
+		s.touched += uint32(s.table.names[name>>chunkBits][name&(1<<chunkBits-1)])
+	}
+	s.ahead = n - 1
+}
+
+func (s *source) Feature() *block.Feature { return &s.at }
+
+func (s *source) Err() error { return nil }

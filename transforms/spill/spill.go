@@ -1,0 +1,117 @@
+// Package spill holds sorted runs of counts between the step that counts and the step that merges, where both are in one
+// process: runs in memory, and runs in temporary files when memory is short. What crosses the shuffle is a reference of a
+// few bytes to each. An embedded runner keeps all that crosses in memory, several times over; an engine has a shuffle on
+// disk, and other processes to reach, so there count blocks cross themselves.
+package spill
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/sparsenb/sparsenb/transforms/block"
+)
+
+// Run is a list of features, sorted by shard, key and name.
+type Run interface {
+	Labels() []string
+	// Shard returns the features of a shard. classes has what to call each class of the run.
+	Shard(shard int, classes []int) []block.Source
+}
+
+// Area is where the runs of a job are.
+type Area struct {
+	dir   string
+	mu    sync.Mutex
+	runs  []Run
+	files []*os.File
+}
+
+var (
+	mu    sync.Mutex
+	areas = map[string]*Area{}
+)
+
+// Enter returns the area of a job, whose temporary files are in dir.
+func Enter(job, dir string) *Area {
+	mu.Lock()
+	defer mu.Unlock()
+	a := areas[job]
+	if a == nil {
+		a = &Area{dir: dir}
+		areas[job] = a
+	}
+	return a
+}
+
+// Leave drops the area of a job, if it has one.
+func Leave(job string) error {
+	mu.Lock()
+	a := areas[job]
+	delete(areas, job)
+	mu.Unlock()
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for _, f := range a.files {
+		errs = append(errs, f.Close(), remove(f))
+	}
+	a.runs, a.files = nil, nil
+	return errors.Join(errs...)
+}
+
+// magic starts a reference, as another starts a block.
+const magic = "run\x01"
+
+// Add keeps a run and returns the reference to it.
+func (a *Area) Add(r Run) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.runs = append(a.runs, r)
+	return binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(a.runs)-1))
+}
+
+// IsReference tells a reference from a block.
+func IsReference(b []byte) bool { return len(b) == len(magic)+4 && string(b[:len(magic)]) == magic }
+
+// Run returns the run that a reference is to.
+func (a *Area) Run(reference []byte) (Run, error) {
+	n := int(binary.LittleEndian.Uint32(reference[len(magic):]))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n >= len(a.runs) {
+		return nil, fmt.Errorf("run %d of counts is not in this process", n)
+	}
+	return a.runs[n], nil
+}
+
+// create makes a temporary file that has no name, so that nothing of it is left however this process ends.
+func (a *Area) create() (*os.File, error) {
+	f, err := os.CreateTemp(a.dir, "sparsenb-*.counts")
+	if err != nil {
+		return nil, explain(err)
+	}
+	_ = os.Remove(f.Name()) // not every system takes the name of an open file away; then Leave does
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.files = append(a.files, f)
+	return f, nil
+}
+
+// remove removes a file that still has a name.
+func remove(f *os.File) error {
+	if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// explain says what the way out is.
+func explain(err error) error {
+	return fmt.Errorf("a temporary file of counts: %w; --temp_location names another folder, a larger --memory_budget needs fewer", err)
+}

@@ -1,0 +1,166 @@
+package spill
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/transforms/block"
+)
+
+const shards = 5
+
+// features are n of them with counts in two classes, in the order of their keys.
+func features(n int) (list []*block.Feature) {
+	for i := range n {
+		name := fmt.Append(nil, "word", i)
+		counts := []block.Count{{Class: 0, Occurrences: int64(i + 1), Documents: 1}, {Class: 1, Occurrences: 2, Documents: 2}}
+		list = append(list, &block.Feature{Key: block.FullKeys(name), Name: name, Counts: counts[i%2:]})
+	}
+	slices.SortFunc(list, func(a, b *block.Feature) int {
+		if a.Key < b.Key {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// write writes the features as a run, in blocks of at most limit bytes.
+func write(f *File, list []*block.Feature, limit int) (Run, error) {
+	labels := []string{"a", "b"}
+	return f.Write(labels, shards, block.FullKeys, func(emit func(int, []byte) error) error {
+		shard := 0
+		w := block.Writer{Limit: limit, Labels: labels, Emit: func(b []byte) error { return emit(shard, b) }}
+		for _, feat := range list {
+			if s := feature.Shard(feat.Key, shards); s != shard {
+				if err := w.Flush(); err != nil {
+					return err
+				}
+				shard = s
+			}
+			if err := w.Add(feat); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
+	})
+}
+
+// read returns what a run has in a shard, in words.
+func read(t *testing.T, r Run, shard int) (found []string) {
+	t.Helper()
+	for _, s := range r.Shard(shard, []int{3, 7}) {
+		for s.Next() {
+			f := s.Feature()
+			found = append(found, fmt.Sprint(string(f.Name), f.Key, f.Counts))
+		}
+		if s.Err() != nil {
+			t.Fatal(s.Err())
+		}
+	}
+	return found
+}
+
+func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
+	dir := t.TempDir()
+	area := Enter("job", dir)
+	f := area.NewFile()
+	for _, n := range []int{0, 1, 2, 700, 3000} {
+		list := features(n)
+		run, err := write(f, list, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Enter("job", dir).Run(area.Add(run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(again.Labels(), []string{"a", "b"}) {
+			t.Errorf("labels %v", again.Labels())
+		}
+		var got, want []string
+		for shard := range shards {
+			got = append(got, read(t, again, shard)...)
+		}
+		for _, f := range list {
+			counts := slices.Clone(f.Counts)
+			for i := range counts {
+				counts[i].Class = []int{3, 7}[counts[i].Class]
+			}
+			want = append(want, fmt.Sprint(string(f.Name), f.Key, counts))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d features: %d came back, or others", len(want), len(got))
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("the file has a name: %v, %v", left, err)
+	}
+	if err := Leave("job"); err != nil {
+		t.Error(err)
+	}
+	if _, err := Enter("job", dir).Run(area.Add(nil)); err == nil {
+		t.Error("a run of a job that has left is found")
+	}
+	if err := errors.Join(Leave("job"), Leave("another")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDamagedRunsAreErrors(t *testing.T) {
+	area := Enter("damaged", t.TempDir())
+	defer func() {
+		if err := Leave("damaged"); err != nil {
+			t.Error(err)
+		}
+	}()
+	f := area.NewFile()
+	run, err := write(f, features(1000), 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.file.WriteAt([]byte{0xff}, 2000); err != nil {
+		t.Fatal(err)
+	}
+	if err := readAll(run); err == nil {
+		t.Error("a changed byte passes")
+	}
+	if err := f.file.Truncate(1000); err != nil {
+		t.Fatal(err)
+	}
+	if err := readAll(run); err == nil {
+		t.Error("a file that was cut passes")
+	}
+}
+
+func readAll(r Run) error {
+	for shard := range shards {
+		for _, s := range r.Shard(shard, []int{0, 1}) {
+			for s.Next() {
+			}
+			if s.Err() != nil {
+				return s.Err()
+			}
+		}
+	}
+	return nil
+}
+
+func TestTheWayOutIsNamed(t *testing.T) {
+	area := Enter("nowhere", filepath.Join(t.TempDir(), "none"))
+	defer func() {
+		if err := Leave("nowhere"); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, err := write(area.NewFile(), features(10), 300)
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--temp_location") {
+		t.Error(err)
+	}
+}
