@@ -161,7 +161,7 @@ func (r *Reader) count() bool {
 		r.corrupt("an impossible count")
 	default:
 		r.last = class
-		r.at.Counts = append(r.at.Counts, Count{r.classes[class], int64(packed >> 1), int64(documents)})
+		r.at.Counts = append(r.at.Counts, Count{Class: r.classes[class], Occurrences: int64(packed >> 1), Documents: int64(documents)})
 		return true
 	}
 	return false
