@@ -81,3 +81,9 @@ func Shard(key uint64, n int) int {
 	high, _ := bits.Mul64(key, uint64(n))
 	return int(high)
 }
+
+// Count is how often a feature occurs in a class, and in how many documents of it.
+type Count struct {
+	Class                  int // index into the labels that go with it
+	Occurrences, Documents int64
+}

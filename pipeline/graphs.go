@@ -16,7 +16,7 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	audit.Selection, audit.Positive = true, sel.Positive
 	audited := transforms.Audit(s, totals, parts, audit)
 	source := countio.Source{Dir: output}
-	selectFrom(s, audited, parts, histogram, source, sel, transforms.CommitParams{Run: run, Output: output})
+	selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: source, Model: sel.Model, Threads: d.Tuning.Threads}, sel, transforms.CommitParams{Run: run, Output: output})
 }
 
 // Count counts documents and publishes the counts under output.
@@ -28,11 +28,11 @@ func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
 
 // Select selects features from counts and publishes them under output.
 func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selection) {
-	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{Run: run, Output: output, Source: c.Source, Model: sel.Model})
+	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{Run: run, Output: output, Source: c.Source, Model: sel.Model, Threads: c.Threads})
 	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive,
 	})
-	selectFrom(s, audited, parts, histogram, c.Source, sel, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
+	selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}, sel, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
 }
 
 // count is the part of the graph that touches the text.
@@ -56,11 +56,11 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 }
 
 // selectFrom is the part of the graph that knows counts only.
-func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, source countio.Source, sel Selection, commit transforms.CommitParams) {
+func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from transforms.SelectParams, sel Selection, commit transforms.CommitParams) {
 	solved := transforms.Solve(s, audited, histogram, transforms.SolveParams{
 		Model: sel.Model, Method: sel.Method, Strategy: sel.Strategy, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
 	})
-	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: source, Model: sel.Model})
+	selected := transforms.SelectFeatures(s, parts, solved, from)
 	transforms.Commit(s, audited, solved, selected, commit)
 }
 

@@ -57,6 +57,7 @@ type Counts struct {
 	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest
+	Threads int            // goroutines that read in a bundle; default: as many as there are processors
 }
 
 // NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -153,8 +154,9 @@ func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
 }
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
-func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums countio.ClassSums, features int64, err error) {
-	sums = countio.ClassSums{}
+func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
+	var classes countio.Classes
+	sums = countio.NewClassSums(&classes)
 	hist := histogram.New(nil)
 	model := solver.Multinomial
 	if len(v.run.Models) > 0 {
@@ -163,24 +165,29 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums co
 		}
 	}
 	var lastID int64
-	var lastName string
+	var lastName []byte
+	var counts []float64
 	for _, file := range files {
-		err := source.Each(v.ctx, file.Name, func(f *countio.Feature) error {
-			// The parts of a run are one sorted list, in which nothing stands twice.
-			if source.Own == "" && features > 0 && cmp.Or(cmp.Compare(f.ID, lastID), cmp.Compare(f.Name, lastName)) <= 0 {
-				return fmt.Errorf("%s: the feature %q is not in its place", file.Name, f.Name)
+		err := source.Each(v.ctx, file.Name, &classes, func(f *countio.Feature) error {
+			name, err := f.Name()
+			if err != nil {
+				return err
 			}
-			lastID, lastName = f.ID, f.Name
+			// The parts of a run are one sorted list, in which nothing stands twice.
+			if source.Own == "" && features > 0 && cmp.Or(cmp.Compare(f.ID, lastID), bytes.Compare(name, lastName)) <= 0 {
+				return fmt.Errorf("%s: the feature %q is not in its place", file.Name, name)
+			}
+			lastID, lastName = f.ID, append(lastName[:0], name...)
 			features++
 			sums.Add(f)
-			count := func(i int) float64 { return model.Count(f.Occurrences[i], f.Documents[i]) }
-			hist.AddLabelled(f.Labels, count)
-			if _, ok := v.counts[f.Name]; ok {
-				l := labelled{found: true, id: f.ID, labels: slices.Clone(f.Labels)}
-				for i := range f.Labels {
-					l.counts = append(l.counts, count(i))
+			counts = f.Counts(counts[:0], model)
+			hist.AddPresent(f.Classes, counts)
+			if _, ok := v.counts[string(name)]; ok {
+				l := labelled{found: true, id: f.ID, counts: slices.Clone(counts)}
+				for _, class := range f.Classes {
+					l.labels = append(l.labels, classes.Labels[class])
 				}
-				v.counts[f.Name] = l
+				v.counts[string(name)] = l
 			}
 			return nil
 		})
@@ -188,6 +195,7 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums co
 			return nil, 0, err
 		}
 	}
+	hist.Labels = classes.Labels
 	return sums, features, v.group(hist)
 }
 

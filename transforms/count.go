@@ -203,8 +203,6 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	return b
 }
 
-var errAbandoned = errors.New("the runner has given the bundle up")
-
 // next returns a range to read, and false if there are no more or the bundle has ended.
 func (b *countBundle) next() (r corpusio.Range, ok bool) {
 	select {

@@ -120,7 +120,7 @@ const shownFeatures = 10_000
 
 // write writes the part of one shard.
 func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources []block.Source) (Part, *histogram.Histogram, error) {
-	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards)
+	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards, labels)
 	if err != nil {
 		return Part{}, nil, err
 	}
@@ -137,20 +137,15 @@ func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources
 		if part.Features++; part.Features%shownFeatures == 0 {
 			f.merged.Inc(ctx, shownFeatures)
 		}
-		name := string(feat.Name)
 		classes, counts = classes[:0], counts[:0]
 		for _, c := range feat.Counts {
 			sums[c.Class].Tokens += float64(c.Occurrences)
 			sums[c.Class].Postings += float64(c.Documents)
 			classes = append(classes, int32(c.Class))
 			counts = append(counts, f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents)))
-			row := countio.Row{Feature: name, FeatureID: feature.ID(feat.Key), Class: labels[c.Class], Count: c.Occurrences, Documents: c.Documents}
-			if err := w.Write(row); err != nil {
-				return err
-			}
 		}
 		hist.Add(classes, counts)
-		return nil
+		return w.Add(feat.Name, feature.ID(feat.Key), feat.Counts)
 	})
 	if err != nil {
 		return Part{}, nil, err

@@ -22,6 +22,8 @@ type ReadParams struct {
 	Output string
 	Source countio.Source
 	Model  solver.Model
+
+	Threads int // as in CountParams
 }
 
 // ReadCounts reads counts that are there already. Like Begin it claims the output, and like MergeCounts it returns a
@@ -29,7 +31,7 @@ type ReadParams struct {
 // user's own has a name only.
 func ReadCounts(s beam.Scope, files []countio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.ReadCounts")
-	return beam.ParDo2(s, &readFn{p}, beam.Reshuffle(s, createSingles(s, files)))
+	return beam.ParDo2(s, &readFn{Params: p}, beam.Reshuffle(s, createSingles(s, files)))
 }
 
 // CreateTotals creates a PCollection<[]byte> of the Totals of counts that were made before.
@@ -60,32 +62,64 @@ func createSingles[T any](s beam.Scope, values []T) beam.PCollection {
 
 type readFn struct {
 	Params ReadParams
+
+	workers *workers
+}
+
+func (f *readFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.abandon() }
+
+func (f *readFn) Teardown() { f.abandon() }
+
+func (f *readFn) abandon() {
+	f.workers.abandon()
+	f.workers = nil
 }
 
 func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emitPairs func([]byte)) error {
-	if err := modelio.Claim(ctx, f.Params.Output, f.Params.Run); err != nil {
-		return err
+	if f.workers == nil {
+		if err := modelio.Claim(ctx, f.Params.Output, f.Params.Run); err != nil {
+			return err
+		}
+		f.workers = startWorkers(ctx, f.Params.Threads)
 	}
 	sum, err := decode[countio.FileSum](file)
 	if err != nil {
 		return err
 	}
+	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
+		return f.read(ctx, sum, func(b []byte) { emit(0, b) }, func(b []byte) { emit(1, b) })
+	}, emitPart, emitPairs)
+}
+
+func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte)) error {
+	if f.workers == nil {
+		return nil
+	}
+	defer f.abandon()
+	return f.workers.finish(emitPart, emitPairs)
+}
+
+func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPairs func([]byte)) error {
 	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
-	sums := countio.ClassSums{}
+	var classes countio.Classes
+	sums := countio.NewClassSums(&classes)
 	hist := histogram.New(nil)
-	err = f.Params.Source.Each(ctx, sum.Name, func(feat *countio.Feature) error {
+	var counts []float64
+	err := f.Params.Source.Each(ctx, sum.Name, &classes, func(feat *countio.Feature) error {
 		part.Features++
 		sums.Add(feat)
-		hist.AddLabelled(feat.Labels, func(i int) float64 { return f.Params.Model.Count(feat.Occurrences[i], feat.Documents[i]) })
+		counts = feat.Counts(counts[:0], f.Params.Model)
+		hist.AddPresent(feat.Classes, counts)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for label := range sums {
+	for _, label := range classes.Labels {
 		tokens, postings := sums.Of(label)
 		part.Classes[label] = ClassTotal{Tokens: tokens, Postings: postings}
 	}
+	hist.Labels = classes.Labels
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
 func init() {
@@ -21,6 +22,8 @@ func init() {
 type SelectParams struct {
 	Source countio.Source // where the parts are
 	Model  solver.Model
+
+	Threads int // as in CountParams
 }
 
 // SelectFeatures reads the parts again and picks the features of every model. It takes a PCollection<[]byte> of Parts,
@@ -28,29 +31,65 @@ type SelectParams struct {
 // which a model has some only, each part gives as many as the model has: the first by name.
 func SelectFeatures(s beam.Scope, parts, solved beam.PCollection, p SelectParams) beam.PCollection {
 	s = s.Scope("transforms.SelectFeatures")
-	return beam.ParDo(s, &selectFn{p}, parts, beam.SideInput{Input: solved})
+	return beam.ParDo(s, &selectFn{Params: p}, parts, beam.SideInput{Input: solved})
 }
 
 type selectFn struct {
 	Params SelectParams
+
+	solutions []Solution
+	workers   *workers
+}
+
+func (f *selectFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte)) { f.abandon() }
+
+func (f *selectFn) Teardown() { f.abandon() }
+
+func (f *selectFn) abandon() {
+	f.workers.abandon()
+	f.workers, f.solutions = nil, nil
 }
 
 func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved func(*[]byte) bool, emit func([]byte)) error {
+	if f.workers == nil {
+		err := each(solved, func(s Solved) error {
+			if s.Solution != nil {
+				f.solutions = append(f.solutions, *s.Solution)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		f.workers = startWorkers(ctx, f.Params.Threads)
+	}
+	if len(f.solutions) == 0 {
+		return nil
+	}
 	part, err := decode[Part](element)
 	if err != nil {
 		return err
 	}
-	picks := newPicks(f.Params.Model)
-	err = each(solved, func(s Solved) error {
-		if s.Solution != nil {
-			picks.add(newPick(*s.Solution, emit))
-		}
+	solutions := f.solutions
+	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
+		return f.pick(ctx, part, solutions, func(b []byte) { emit(0, b) })
+	}, emit)
+}
+
+func (f *selectFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emit func([]byte)) error {
+	if f.workers == nil {
 		return nil
-	})
-	if err != nil || len(picks.all) == 0 {
-		return err
 	}
-	if err := f.Params.Source.Each(ctx, part.Name, picks.visit); err != nil {
+	defer f.abandon()
+	return f.workers.finish(emit)
+}
+
+func (f *selectFn) pick(ctx context.Context, part Part, solutions []Solution, emit func([]byte)) error {
+	picks := newPicks(f.Params.Model)
+	for _, s := range solutions {
+		picks.add(newPick(s, emit))
+	}
+	if err := f.Params.Source.Each(ctx, part.Name, &picks.classes, picks.visit); err != nil {
 		return err
 	}
 	for _, p := range picks.all {
@@ -61,20 +100,37 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 	return nil
 }
 
-// picks are the models that features are picked for. A feature is shown to the models of its classes. To a model of
-// other classes it is one that they do not have, of which only the sum of its counts can tell: what such a model does is
-// found once for each sum.
+// picks are the models that features are picked for. Which of them take a feature depends on its counts, and is found
+// once for equal ones.
+//
+// A feature is shown to the models of its classes. To a model of other classes it is one that they do not have, of
+// which only the sum of its counts can tell: what such a model does is found once for each sum.
 type picks struct {
 	model   solver.Model
+	classes countio.Classes
 	all     []*pick
 	byClass map[string][]*pick
 	rest    bool                // a model has all other classes on its negative side
 	absent  map[float64][]*pick // by the sum, those that take features which their classes do not have
 	seen    int64
+
+	takers map[string][]taker // by the counts
+	counts []float64
+	key    []byte
 }
 
+// taker is a model that takes a feature.
+type taker struct {
+	pick    *pick
+	counts  []float64   // of the feature, on the sides of the model
+	partial *firstNames // the group of the feature, if the model has some of it only
+}
+
+// mostTakers is of how many counts the takers are kept. Most features have some of a few.
+const mostTakers = 1 << 16
+
 func newPicks(model solver.Model) *picks {
-	return &picks{model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}}
+	return &picks{model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}, takers: map[string][]taker{}}
 }
 
 func (s *picks) add(p *pick) {
@@ -91,47 +147,79 @@ func (s *picks) add(p *pick) {
 }
 
 func (s *picks) visit(feat *countio.Feature) error {
-	s.seen++
-	count := func(i int) float64 { return s.model.Count(feat.Occurrences[i], feat.Documents[i]) }
-	var sum float64
-	for i, label := range feat.Labels {
-		sum += count(i)
-		for _, p := range s.byClass[label] {
-			if err := s.show(p, feat, count); err != nil {
-				return err
-			}
-		}
-	}
-	if !s.rest { // the sum does not matter
-		sum = 0
-	}
-	takers, ok := s.absent[sum]
+	s.counts = feat.Counts(s.counts[:0], s.model)
+	s.key = histogram.AppendKey(s.key[:0], feat.Classes, s.counts)
+	takers, ok := s.takers[string(s.key)]
 	if !ok {
-		for _, p := range s.all {
-			if p.solution.Joint != nil { // it has all classes
-				continue
-			}
-			if n, all := p.rule(absent(p.solution.model(), sum)); all || n > 0 {
-				takers = append(takers, p)
-			}
+		takers = s.find(feat.Classes, s.counts)
+		if len(s.takers) < mostTakers {
+			s.takers[string(s.key)] = takers
 		}
-		s.absent[sum] = takers
 	}
-	for _, p := range takers {
-		if err := s.show(p, feat, count); err != nil {
+	for _, t := range takers {
+		name, err := feat.Name()
+		if err != nil {
+			return err
+		}
+		if t.partial != nil {
+			t.partial.offer(name, feat.ID, t.counts)
+		} else if err := t.pick.add(Feature{string(name), feat.ID, t.counts}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// show gives a feature to a model, once.
-func (s *picks) show(p *pick, feat *countio.Feature, count func(i int) float64) error {
+// find finds the models that take a feature.
+func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
+	s.seen++
+	var labels []string
+	for _, class := range classes {
+		labels = append(labels, s.classes.Labels[class])
+	}
+	count := func(i int) float64 { return counts[i] }
+	var sum float64
+	for i, label := range labels {
+		sum += count(i)
+		for _, p := range s.byClass[label] {
+			takers = s.show(takers, p, labels, count)
+		}
+	}
+	if !s.rest { // the sum does not matter
+		sum = 0
+	}
+	without, ok := s.absent[sum]
+	if !ok {
+		for _, p := range s.all {
+			if p.solution.Joint != nil { // it has all classes
+				continue
+			}
+			if n, all := p.rule(absent(p.solution.model(), sum)); all || n > 0 {
+				without = append(without, p)
+			}
+		}
+		s.absent[sum] = without
+	}
+	for _, p := range without {
+		takers = s.show(takers, p, labels, count)
+	}
+	return takers
+}
+
+// show shows a feature to a model, once.
+func (s *picks) show(takers []taker, p *pick, labels []string, count func(i int) float64) []taker {
 	if p.seen == s.seen {
-		return nil
+		return takers
 	}
 	p.seen = s.seen
-	return p.visit(Feature{feat.Name, feat.ID, p.solution.Counts(feat.Labels, count)})
+	counts := p.solution.Counts(labels, count)
+	switch n, all := p.rule(counts); {
+	case all:
+		return append(takers, taker{p, counts, nil})
+	case n > 0:
+		return append(takers, taker{p, counts, p.group(counts, n)})
+	}
+	return takers
 }
 
 // pick selects the features of one model from one part.
@@ -142,28 +230,22 @@ type pick struct {
 	features []Feature
 	bytes    int
 	partial  map[string]*firstNames // groups of which the model has some features only
-	seen     int64                  // the feature that was shown last
+	seen     int64                  // the counts that were shown last
 }
 
 func newPick(s Solution, emit func([]byte)) *pick {
 	return &pick{solution: s, rule: s.rule(), emit: emit, partial: map[string]*firstNames{}}
 }
 
-func (p *pick) visit(feat Feature) error {
-	n, all := p.rule(feat.Counts)
-	switch {
-	case all:
-		return p.add(feat)
-	case n > 0:
-		counts := groupOf(feat.Counts)
-		group := p.partial[counts]
-		if group == nil {
-			group = &firstNames{limit: n}
-			p.partial[counts] = group
-		}
-		group.offer(feat)
+// group is the group with these counts, of which the model has n features.
+func (p *pick) group(counts []float64, n int64) *firstNames {
+	key := groupOf(counts)
+	group := p.partial[key]
+	if group == nil {
+		group = &firstNames{limit: n}
+		p.partial[key] = group
 	}
-	return nil
+	return group
 }
 
 // add emits the features when they would make too large an element.
@@ -202,10 +284,13 @@ type firstNames struct {
 	features []Feature
 }
 
-func (l *firstNames) offer(feat Feature) {
-	heap.Push(l, feat)
-	if int64(len(l.features)) > l.limit {
-		heap.Pop(l)
+func (l *firstNames) offer(name []byte, id int64, counts []float64) {
+	switch {
+	case int64(len(l.features)) < l.limit:
+		heap.Push(l, Feature{string(name), id, counts})
+	case string(name) < l.features[0].Name:
+		l.features[0] = Feature{string(name), id, counts}
+		heap.Fix(l, 0)
 	}
 }
 

@@ -54,6 +54,9 @@ beside count, or else the counts themselves.
 			if err != nil {
 				return err
 			}
+			if !runner.Here() {
+				counts.Threads = 1 // an engine makes a bundle for every slot it has
+			}
 			run := pipeline.NewRun("select", versionString(), nil, &counts, &sel)
 			return launch(ctx, runner, *output, run, 0, func(s beam.Scope, output string) {
 				pipeline.Select(s, run, output, counts, sel)

@@ -108,7 +108,7 @@ func printable(text string) string {
 // checkSum holds that the sum of a feature's counts is a number to work with, too.
 func (t *ownTable) checkSum(row int64, f *Feature) error {
 	if sum := solver.Sum(f.Occurrences); !solver.InRange(sum) {
-		return t.failAt(row, "the counts of %s sum to %v; %g is the most", quoted(f.Name), sum, solver.Most)
+		return t.failAt(row, "the counts of %s sum to %v; %g is the most", quoted(string(f.name)), sum, solver.Most)
 	}
 	return nil
 }

@@ -13,21 +13,36 @@ import (
 
 func writeRows(t testing.TB, dir string, rows []Row) FileSum {
 	t.Helper()
-	w, err := CreatePart(t.Context(), dir, 0, 1)
+	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	for _, row := range rows {
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
-	}
+	addRows(t, w, rows)
 	sum, err := w.Commit()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sum
+}
+
+// addRows adds rows of classes class0 and class1.
+func addRows(t testing.TB, w *PartWriter, rows []Row) {
+	t.Helper()
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Feature == rows[0].Feature {
+			n++
+		}
+		var counts []feature.Count
+		for _, r := range rows[:n] {
+			counts = append(counts, feature.Count{Class: int(r.Class[5] - '0'), Occurrences: r.Count, Documents: r.Documents})
+		}
+		if err := w.Add([]byte(rows[0].Feature), rows[0].FeatureID, counts); err != nil {
+			t.Fatal(err)
+		}
+		rows = rows[n:]
+	}
 }
 
 func someRows(n int) []Row {
@@ -69,15 +84,11 @@ func TestPartsAreReadAsTheyWereWritten(t *testing.T) {
 
 func TestNothingIsLeftOfAPartThatWasGivenUp(t *testing.T) {
 	dir := t.TempDir()
-	w, err := CreatePart(t.Context(), dir, 0, 1)
+	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range someRows(3000) {
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
-	}
+	addRows(t, w, someRows(3000))
 	w.Abort()
 	if left, _ := filepath.Glob(dir + "/counts/*"); len(left) > 0 {
 		t.Errorf("left: %v", left)

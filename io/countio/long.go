@@ -37,16 +37,20 @@ func (t *ownTable) readLong(visit func(*Feature) error) error {
 func (t *ownTable) visitGroups(g *groups, visit func(*Feature) error) error {
 	var f Feature
 	var rows []uint32
+	var numbers []int32 // of the classes
+	for _, label := range g.classes {
+		numbers = append(numbers, t.numbered.Number(label))
+	}
 	for place := range g.features {
 		name := g.name(place)
-		f.start(name, identityOf(name).featureID())
+		f.start([]byte(name), identityOf(name).featureID())
 		rows = g.rowsOf(place, rows[:0])
 		for i, row := range rows {
 			class := g.cell(row).class
 			if i > 0 && g.cell(rows[i-1]).class == class {
 				return t.failAt(int64(row), "the count of %s in class %s stands in row %d already", quoted(name), printable(g.classes[class]), rows[i-1])
 			}
-			f.add(g.classes[class], g.cell(row).count, g.documentsOf(row))
+			f.add(numbers[class], g.cell(row).count, g.documentsOf(row))
 		}
 		if err := t.checkSum(int64(rows[len(rows)-1]), &f); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 // header; and it is wide, with a row for each feature, or long, with a row for each feature and class.
 type Own struct {
 	Classes []string // sorted
-	Sums    ClassSums
+	Sums    *ClassSums
 }
 
 // Rules are what the counts of a table must keep to, beside being counts.
@@ -47,16 +47,17 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // CheckOwn reads the whole table, and fails on the first thing in it that is wrong.
 func CheckOwn(ctx context.Context, name string, rules Rules) (Own, error) {
-	own := Own{Sums: ClassSums{}}
-	t := &ownTable{name: name, rules: rules, first: map[identity]int64{}}
+	var numbered Classes
+	own := Own{Sums: NewClassSums(&numbered)}
+	t := &ownTable{name: name, rules: rules, first: map[identity]int64{}, numbered: &numbered}
 	err := t.read(ctx, func(f *Feature) error { own.Sums.Add(f); return nil })
 	own.Classes = slices.Sorted(slices.Values(t.classes))
 	return own, err
 }
 
 // ReadOwn visits every feature of a table that was checked before.
-func ReadOwn(ctx context.Context, name string, visit func(*Feature) error) error {
-	return (&ownTable{name: name}).read(ctx, visit)
+func ReadOwn(ctx context.Context, name string, classes *Classes, visit func(*Feature) error) error {
+	return (&ownTable{name: name, numbered: classes}).read(ctx, visit)
 }
 
 // identity is what a feature is known by.
@@ -74,13 +75,14 @@ func (id identity) featureID() int64 { return feature.ID(id.key) }
 
 // ownTable is a table while it is read.
 type ownTable struct {
-	name    string
-	rules   Rules
-	first   map[identity]int64 // the row of each feature of a wide table; nil where nothing is checked
-	rows    rows
-	row     int64    // counted from 1
-	names   []string // of the columns
-	classes []string // of a wide table from the start, of a long one as they come
+	name     string
+	rules    Rules
+	first    map[identity]int64 // the row of each feature of a wide table; nil where nothing is checked
+	rows     rows
+	row      int64    // counted from 1
+	names    []string // of the columns
+	classes  []string // of a wide table from the start, of a long one as they come
+	numbered *Classes
 }
 
 // rows are the rows of a table in some format. Columns are counted from 0.

@@ -30,18 +30,24 @@ type place struct{ feature, class string }
 func contents(t testing.TB, name string) map[place][2]float64 {
 	t.Helper()
 	found, features := map[place][2]float64{}, map[string]bool{}
-	err := ReadOwn(t.Context(), name, func(f *Feature) error {
-		if key, _ := feature.Hash([]byte(f.Name)); f.ID != feature.ID(key) || features[f.Name] {
-			return fmt.Errorf("%q has the id %d, or comes twice", f.Name, f.ID)
+	var classes Classes
+	err := ReadOwn(t.Context(), name, &classes, func(f *Feature) error {
+		b, err := f.Name()
+		if err != nil {
+			return err
 		}
-		features[f.Name] = true
-		for i, label := range f.Labels {
-			if at := (place{f.Name, label}); f.Occurrences[i] != 0 || f.Documents[i] != 0 {
+		name := string(b)
+		if key, _ := feature.Hash(b); f.ID != feature.ID(key) || features[name] {
+			return fmt.Errorf("%q has the id %d, or comes twice", name, f.ID)
+		}
+		features[name] = true
+		for i, class := range f.Classes {
+			if at := (place{name, classes.Labels[class]}); f.Occurrences[i] != 0 || f.Documents[i] != 0 {
 				found[at] = [2]float64{f.Occurrences[i], f.Documents[i]}
 			}
 		}
-		if len(f.Labels) == 0 {
-			return fmt.Errorf("%q has no class", f.Name)
+		if len(f.Classes) == 0 {
+			return fmt.Errorf("%q has no class", name)
 		}
 		return nil
 	})

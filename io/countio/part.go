@@ -1,219 +1,182 @@
-// Package countio reads and writes counts: the parts that a run writes, and tables of the user's own.
 package countio
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"hash"
-	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
-	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/feature"
 )
-
-// FormatVersion is the version of all Parquet files that the project writes. It stands in their metadata.
-//
-//	1  the first
-const FormatVersion = "1"
 
 // Row is a feature in a class: a row of counts/part-NNNNN-of-NNNNN.parquet. Rows are sorted by feature_id, feature and
 // class, within a part and from one part to the next.
+//
+// Ids grow in small steps, and classes and counts repeat: their encodings leave next to nothing for a compressor. Names
+// are compressed. With DELTA_LENGTH_BYTE_ARRAY, which has their lengths apart, that costs half of what it costs with
+// lengths among them, and a fifth more bytes.
 type Row struct {
-	Feature   string `parquet:"feature"`
-	FeatureID int64  `parquet:"feature_id"`
-	Class     string `parquet:"class,dict"`
-	Count     int64  `parquet:"count,dict"`     // occurrences
-	Documents int64  `parquet:"documents,dict"` // documents with at least one
+	Feature   string `parquet:"feature"` // DELTA_LENGTH_BYTE_ARRAY, see CreatePart
+	FeatureID int64  `parquet:"feature_id,delta,uncompressed"`
+	Class     string `parquet:"class,dict,uncompressed"`
+	Count     int64  `parquet:"count,dict,uncompressed"`     // occurrences
+	Documents int64  `parquet:"documents,dict,uncompressed"` // documents with at least one
 }
 
-// WriterOptions are what makes equal rows equal bytes: nothing in a file depends on the machine, the time or the build.
-func WriterOptions() []parquet.WriterOption {
-	return []parquet.WriterOption{
-		parquet.CreatedBy("sparsenb", "format", FormatVersion),
-		parquet.KeyValueMetadata("sparsenb.format_version", FormatVersion),
-		parquet.Compression(codec),
-		parquet.DataPageVersion(1),       // which every reader knows
-		parquet.PageBufferSize(64 << 10), // the default, four times as much, costs each of 64 parts 300 KB of memory
-		parquet.MaxRowsPerRowGroup(rowsPerGroup),
-	}
-}
-
-// codec keeps its encoders from one file to the next; each takes half a megabyte to begin.
-var codec = &zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}
-
-// rowsPerGroup keeps a row group of counts, the widest of the tables, below 16 MB in memory.
-const rowsPerGroup = 1 << 18
+// The places of the columns.
+const (
+	featureAt = iota
+	idAt
+	classAt
+	countAt
+	documentsAt
+)
 
 // PartName is the name of a part under the output folder.
 func PartName(part, parts int) string {
 	return fmt.Sprintf("counts/part-%05d-of-%05d.parquet", part, parts)
 }
 
-// FileSum is what is known of a file that was written.
-type FileSum struct {
-	Name   string `json:"name"` // under the output folder
-	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"`
-	Rows   int64  `json:"rows"`
+// uniqueIDs is the key of a note in the metadata of a part: whether each feature_id in it is that of one feature only.
+// Where it is, a reader knows the features without their names.
+const uniqueIDs = "sparsenb.unique_feature_ids"
+
+// PartWriter writes a part of the counts. It hands parquet-go columns, of which it makes pages, rather than rows.
+type PartWriter struct {
+	out     *output
+	labels  []parquet.Value
+	table   *parquet.GenericWriter[Row]
+	batch   *batch
+	group   int64 // rows of the row group so far
+	started bool
+	last    int64 // the id of the last feature, if there is one
+	shared  bool  // two features have one id
 }
 
-// TableWriter writes rows of type T to a Parquet file.
-type TableWriter[T any] struct {
-	sum    FileSum
-	file   fileio.Writer
-	hash   hash.Hash
-	table  *parquet.GenericWriter[T]
-	buffer []T
+// Rows go to parquet-go in batches of so many rows, or of fewer if their names have so many bytes.
+const (
+	batchRows  = 512
+	batchBytes = 64 << 10
+)
+
+// batch are rows that parquet-go does not have yet, by column.
+type batch struct {
+	rows              int
+	names             []byte         // of the features, side by side
+	starts, ends      [batchRows]int // of the names
+	ids               [batchRows]int64
+	classes           [batchRows]int // places among the labels
+	counts, documents [batchRows]int64
+	values            [batchRows]parquet.Value // of one column, as parquet-go wants them
 }
 
-// CreateTable starts the file of the given name under dir.
-func CreateTable[T any](ctx context.Context, dir, name string, options ...parquet.WriterOption) (*TableWriter[T], error) {
-	store, err := fileio.For(dir)
+// batches are kept from one part to the next, of which there are many small ones. A writer of parquet-go is not: Reset
+// of v0.32.0 clears the names of the columns too.
+var batches = sync.Pool{New: func() any { return &batch{names: make([]byte, 0, batchBytes)} }}
+
+// CreatePart starts to write a part of the counts under dir.
+func CreatePart(ctx context.Context, dir string, part, parts int, labels []string) (*PartWriter, error) {
+	out, err := create(ctx, dir, PartName(part, parts))
 	if err != nil {
 		return nil, err
 	}
-	f, err := store.Create(ctx, fileio.Join(dir, name))
-	if err != nil {
-		return nil, err
+	w := &PartWriter{out: out, batch: batches.Get().(*batch)}
+	w.table = parquet.NewGenericWriter[Row](out, append(WriterOptions(),
+		parquet.SortingWriterConfig(parquet.SortingColumns(
+			parquet.Ascending("feature_id"), parquet.Ascending("feature"), parquet.Ascending("class"))),
+		parquet.DataPageStatistics(false),
+		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaLengthByteArray))...)
+	for _, label := range labels {
+		w.labels = append(w.labels, parquet.ByteArrayValue([]byte(label)))
 	}
-	w := &TableWriter[T]{sum: FileSum{Name: name}, file: f, hash: sha256.New(), buffer: make([]T, 0, 128)}
-	w.table = parquet.NewGenericWriter[T](w.output(), append(WriterOptions(), options...)...)
 	return w, nil
 }
 
-func (w *TableWriter[T]) output() io.Writer {
-	return io.MultiWriter(w.file, w.hash, (*counter)(&w.sum.Size))
-}
-
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
-}
-
-// Write adds a row.
-func (w *TableWriter[T]) Write(row T) error {
-	w.buffer = append(w.buffer, row)
-	if len(w.buffer) < cap(w.buffer) {
-		return nil
+// Add adds a feature, which comes after those before it, with its counts, whose classes are places among the labels and
+// come in the order of these.
+func (w *PartWriter) Add(name []byte, id int64, counts []feature.Count) error {
+	if w.started && id == w.last {
+		w.shared = true
 	}
-	return w.flush()
+	w.started, w.last = true, id
+	b := w.batch
+	if len(b.names)+len(name) > batchBytes {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	b.names = append(b.names, name...)
+	for _, c := range counts {
+		if b.rows == batchRows {
+			if err := w.flush(); err != nil {
+				return err
+			}
+			b.names = append(b.names, name...)
+		}
+		b.starts[b.rows], b.ends[b.rows] = len(b.names)-len(name), len(b.names)
+		b.ids[b.rows] = id
+		b.classes[b.rows] = c.Class
+		b.counts[b.rows], b.documents[b.rows] = c.Occurrences, c.Documents
+		b.rows++
+	}
+	return nil
 }
 
-func (w *TableWriter[T]) flush() error {
-	n, err := w.table.Write(w.buffer)
-	w.sum.Rows += int64(n)
-	w.buffer = w.buffer[:0]
-	return err
+// flush hands over the batch.
+func (w *PartWriter) flush() error {
+	b := w.batch
+	values := b.values[:b.rows]
+	for at, column := range w.table.ColumnWriters() {
+		switch at {
+		case featureAt:
+			for i := range values {
+				values[i] = parquet.ByteArrayValue(b.names[b.starts[i]:b.ends[i]])
+			}
+		case idAt:
+			setInts(values, &b.ids)
+		case classAt:
+			for i := range values {
+				values[i] = w.labels[b.classes[i]]
+			}
+		case countAt:
+			setInts(values, &b.counts)
+		case documentsAt:
+			setInts(values, &b.documents)
+		}
+		if _, err := column.WriteRowValues(values); err != nil {
+			return err
+		}
+	}
+	n := int64(b.rows)
+	b.rows, b.names = 0, b.names[:0]
+	w.out.sum.Rows += n
+	if w.group += n; w.group >= rowsPerGroup {
+		w.group = 0
+		return w.table.Flush()
+	}
+	return nil
 }
 
-// Commit finishes the file and puts it in its place.
-func (w *TableWriter[T]) Commit() (FileSum, error) {
+func setInts(values []parquet.Value, from *[batchRows]int64) {
+	for i := range values {
+		values[i] = parquet.Int64Value(from[i])
+	}
+}
+
+// Commit finishes the part and puts it in its place.
+func (w *PartWriter) Commit() (FileSum, error) {
 	if err := w.flush(); err != nil {
 		return FileSum{}, err
 	}
+	batches.Put(w.batch)
+	w.batch = nil
+	w.table.SetKeyValueMetadata(uniqueIDs, fmt.Sprint(!w.shared))
 	if err := w.table.Close(); err != nil {
 		return FileSum{}, err
 	}
-	if err := w.file.Commit(); err != nil {
-		return FileSum{}, err
-	}
-	w.sum.SHA256 = hex.EncodeToString(w.hash.Sum(nil))
-	return w.sum, nil
+	return w.out.commit()
 }
 
 // Abort leaves nothing behind. After Commit it does nothing.
-func (w *TableWriter[T]) Abort() { w.file.Abort() }
-
-// CreatePart starts to write a part of the counts under dir.
-func CreatePart(ctx context.Context, dir string, part, parts int) (*TableWriter[Row], error) {
-	return CreateTable[Row](ctx, dir, PartName(part, parts), parquet.SortingWriterConfig(parquet.SortingColumns(
-		parquet.Ascending("feature_id"), parquet.Ascending("feature"), parquet.Ascending("class"))))
-}
-
-// ReadTable calls visit with every row of a Parquet file that has the columns of T.
-func ReadTable[T any](ctx context.Context, name string, visit func(*T) error) (err error) {
-	store, err := fileio.For(name)
-	if err != nil {
-		return err
-	}
-	f, err := store.Open(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
-	info, err := f.Info()
-	if err != nil {
-		return err
-	}
-	return readTable(f, info, visit)
-}
-
-func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (err error) {
-	// What is not a Parquet file, or a damaged one, may also make the library panic. A panic of visit, which is how Beam
-	// stops a bundle, is not ours.
-	visiting := false
-	defer func() {
-		if visiting {
-			return
-		}
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: not a readable Parquet file: %v", info.Name, p)
-		}
-	}()
-	file, err := openFile(f, info)
-	if err != nil {
-		return fmt.Errorf("%s: not a readable Parquet file: %w", info.Name, err)
-	}
-	schema := parquet.SchemaOf(new(T))
-	for _, column := range schema.Columns() {
-		if _, ok := file.Schema().Lookup(column...); !ok {
-			return fmt.Errorf("%s: has no column %q", info.Name, column[0])
-		}
-	}
-	r := parquet.NewGenericReader[T](file, schema)
-	rows := make([]T, 1024)
-	for {
-		n, err := r.Read(rows)
-		visiting = true
-		for i := range rows[:n] {
-			if err := visit(&rows[i]); err != nil {
-				return err
-			}
-		}
-		visiting = false
-		if err == io.EOF {
-			return r.Close()
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", info.Name, err)
-		}
-	}
-}
-
-// openFile opens a Parquet file whose footer is no longer than the file: the library would believe a damaged one, and take
-// up to 4 GB of memory for it.
-func openFile(f fileio.File, info fileio.Info) (*parquet.File, error) {
-	const magics = 4 + 4 + 4 // at the start, and at the end behind the length of the footer
-	if info.Size < magics {
-		return nil, fmt.Errorf("it has %d bytes only", info.Size)
-	}
-	var length [4]byte
-	if _, err := f.ReadAt(length[:], info.Size-8); err != nil {
-		return nil, err
-	}
-	if n := binary.LittleEndian.Uint32(length[:]); int64(n) > info.Size-magics {
-		return nil, fmt.Errorf("its footer is said to have %d bytes, and the whole file has %d", n, info.Size)
-	}
-	return parquet.OpenFile(f, info.Size)
-}
+func (w *PartWriter) Abort() { w.out.file.Abort() }

@@ -2,9 +2,8 @@ package countio
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // Source is where counts are: the parts of a run under a folder, or a table of the user's own.
@@ -13,49 +12,85 @@ type Source struct {
 	Own string // the name of the table
 }
 
-// Feature is a feature with its counts in the classes in which it has any. It is valid during a visit only.
+// Each visits every feature of a part of the run, or of the table.
+func (s Source) Each(ctx context.Context, part string, classes *Classes, visit func(*Feature) error) error {
+	if s.Own != "" {
+		return ReadOwn(ctx, s.Own, classes, visit)
+	}
+	return readPart(ctx, s.Dir, part, classes, visit)
+}
+
+// Classes are the classes of features that are visited, numbered as they come.
+type Classes struct {
+	Labels  []string
+	numbers map[string]int32
+}
+
+// Number returns the number of a class, which it gets if it has none yet.
+func (c *Classes) Number(label string) int32 {
+	number, ok := c.numbers[label]
+	if !ok {
+		if c.numbers == nil {
+			c.numbers = map[string]int32{}
+		}
+		number = int32(len(c.Labels))
+		c.numbers[label] = number
+		c.Labels = append(c.Labels, label)
+	}
+	return number
+}
+
+// Feature is a feature with its counts in the classes in which it has any, which come in the order of their labels. It
+// is valid during a visit only.
 type Feature struct {
-	Name                   string
 	ID                     int64
-	Labels                 []string
-	Occurrences, Documents []float64 // by label; most tables of the user's own have one count for both
+	Classes                []int32
+	Occurrences, Documents []float64 // by class; most tables of the user's own have one count for both
+
+	name  []byte
+	names *partNames // where the name is, if it has not been read
+	group int
+	row   int64
+	named bool
 }
 
-func (f *Feature) start(name string, id int64) {
-	*f = Feature{name, id, f.Labels[:0], f.Occurrences[:0], f.Documents[:0]}
+// Name returns the name, which is valid during the visit too. In a part of a run it may have to be read.
+func (f *Feature) Name() ([]byte, error) {
+	if !f.named {
+		name, err := f.names.at(f.group, f.row)
+		if err != nil {
+			return nil, err
+		}
+		f.name, f.named = append(f.name[:0], name...), true
+	}
+	return f.name, nil
 }
 
-func (f *Feature) add(label string, occurrences, documents float64) {
-	f.Labels = append(f.Labels, label)
+// Counts appends the counts that a model counts.
+func (f *Feature) Counts(counts []float64, model solver.Model) []float64 {
+	for i := range f.Classes {
+		counts = append(counts, model.Count(f.Occurrences[i], f.Documents[i]))
+	}
+	return counts
+}
+
+func (f *Feature) start(name []byte, id int64) {
+	f.name, f.named = append(f.name[:0], name...), true
+	f.clear(id)
+}
+
+// startAt starts with a feature whose name is in a row.
+func (f *Feature) startAt(group int, row int64, id int64) {
+	f.group, f.row, f.named = group, row, false
+	f.clear(id)
+}
+
+func (f *Feature) clear(id int64) {
+	f.ID, f.Classes, f.Occurrences, f.Documents = id, f.Classes[:0], f.Occurrences[:0], f.Documents[:0]
+}
+
+func (f *Feature) add(class int32, occurrences, documents float64) {
+	f.Classes = append(f.Classes, class)
 	f.Occurrences = append(f.Occurrences, occurrences)
 	f.Documents = append(f.Documents, documents)
-}
-
-// Each visits every feature of a part of the run, or of the table.
-func (s Source) Each(ctx context.Context, part string, visit func(*Feature) error) error {
-	if s.Own != "" {
-		return ReadOwn(ctx, s.Own, visit)
-	}
-	var f Feature
-	started := false
-	err := ReadTable(ctx, fileio.Join(s.Dir, part), func(r *Row) error {
-		if r.Count <= 0 || r.Documents <= 0 || r.Documents > r.Count {
-			return fmt.Errorf("%s: the feature %q has %d occurrences in %d documents of %s", part, r.Feature, r.Count, r.Documents, r.Class)
-		}
-		if !started || f.ID != r.FeatureID || f.Name != r.Feature {
-			if started {
-				if err := visit(&f); err != nil {
-					return err
-				}
-			}
-			started = true
-			f.start(r.Feature, r.FeatureID)
-		}
-		f.add(r.Class, float64(r.Count), float64(r.Documents))
-		return nil
-	})
-	if err == nil && started {
-		err = visit(&f)
-	}
-	return err
 }

@@ -35,31 +35,36 @@ func (s *Sum) Value() float64 {
 	return value
 }
 
-// ClassSums are the sums of the counts of features, by label.
-type ClassSums map[string]*ClassSum
+// ClassSums are the sums of the counts of features, by class.
+type ClassSums struct {
+	classes *Classes
+	sums    []ClassSum // by number; none for the last classes, if no feature has counts in them
+}
 
 // ClassSum is what the counts of a class add up to.
 type ClassSum struct {
 	Occurrences, Documents Sum
 }
 
+// NewClassSums returns sums for features whose classes are numbered so.
+func NewClassSums(classes *Classes) *ClassSums { return &ClassSums{classes: classes} }
+
 // Add adds the counts of a feature.
-func (s ClassSums) Add(f *Feature) {
-	for i, label := range f.Labels {
-		sum := s[label]
-		if sum == nil {
-			sum = &ClassSum{}
-			s[label] = sum
+func (s *ClassSums) Add(f *Feature) {
+	for i, class := range f.Classes {
+		for int(class) >= len(s.sums) {
+			s.sums = append(s.sums, ClassSum{})
 		}
+		sum := &s.sums[class]
 		sum.Occurrences.Add(f.Occurrences[i])
 		sum.Documents.Add(f.Documents[i])
 	}
 }
 
 // Of returns the sums of a class; those of an unknown one are zero.
-func (s ClassSums) Of(label string) (occurrences, documents float64) {
-	if sum := s[label]; sum != nil {
-		return sum.Occurrences.Value(), sum.Documents.Value()
+func (s *ClassSums) Of(label string) (occurrences, documents float64) {
+	if class, ok := s.classes.numbers[label]; ok && int(class) < len(s.sums) {
+		return s.sums[class].Occurrences.Value(), s.sums[class].Documents.Value()
 	}
 	return 0, 0
 }

@@ -23,8 +23,10 @@ func (t *ownTable) readWide(visit func(*Feature) error) error {
 	}
 	// Counts are added over classes by who reads them, and so have one order, whatever that of the columns.
 	slices.SortFunc(columns, func(a, b int) int { return strings.Compare(t.names[a], t.names[b]) })
+	var numbers []int32 // of the classes
 	for _, column := range columns {
 		t.classes = append(t.classes, t.names[column])
+		numbers = append(numbers, t.numbered.Number(t.names[column]))
 	}
 	var f Feature
 	for {
@@ -35,7 +37,7 @@ func (t *ownTable) readWide(visit func(*Feature) error) error {
 		if err != nil {
 			return err
 		}
-		if err := t.wideRow(&f, name, columns); err != nil {
+		if err := t.wideRow(&f, name, columns, numbers); err != nil {
 			return err
 		}
 		if err := visit(&f); err != nil {
@@ -45,7 +47,7 @@ func (t *ownTable) readWide(visit func(*Feature) error) error {
 }
 
 // wideRow reads the row.
-func (t *ownTable) wideRow(f *Feature, name int, columns []int) error {
+func (t *ownTable) wideRow(f *Feature, name int, columns []int, numbers []int32) error {
 	text, err := t.feature(name)
 	if err != nil {
 		return err
@@ -57,7 +59,7 @@ func (t *ownTable) wideRow(f *Feature, name int, columns []int) error {
 		}
 		t.first[id] = t.row
 	}
-	f.start(strings.Clone(text), id.featureID()) // not the whole line
+	f.start([]byte(text), id.featureID())
 	for i, column := range columns {
 		n, err := t.count(column, text, t.classes[i])
 		if err != nil {
@@ -68,7 +70,7 @@ func (t *ownTable) wideRow(f *Feature, name int, columns []int) error {
 				return err
 			}
 		}
-		f.add(t.classes[i], n, n)
+		f.add(numbers[i], n, n)
 	}
 	return t.checkSum(t.row, f)
 }

@@ -41,11 +41,8 @@ type Feature struct {
 	Counts []Count
 }
 
-// Count is how often a feature occurs in a class, and in how many documents of it.
-type Count struct {
-	Class                  int // index into the labels that go with it
-	Occurrences, Documents int64
-}
+// Count is that of a feature in a class.
+type Count = feature.Count
 
 // Keys maps a name to its key. [feature.Hash] is the one in use; tests narrow it to a few bits.
 type Keys func(name []byte) uint64
@@ -164,7 +161,7 @@ func (r *Reader) count() bool {
 		r.corrupt("an impossible count")
 	default:
 		r.last = class
-		r.at.Counts = append(r.at.Counts, Count{r.classes[class], int64(packed >> 1), int64(documents)})
+		r.at.Counts = append(r.at.Counts, Count{Class: r.classes[class], Occurrences: int64(packed >> 1), Documents: int64(documents)})
 		return true
 	}
 	return false

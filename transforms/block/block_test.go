@@ -15,6 +15,10 @@ import (
 // counts is a block in plain words: by feature and label.
 type counts map[string]map[string]Count
 
+func count(occurrences, documents int64) Count {
+	return Count{Occurrences: occurrences, Documents: documents}
+}
+
 // pack writes counts as blocks of at most limit bytes.
 func pack(t testing.TB, keys Keys, c counts, limit int) [][]byte {
 	t.Helper()
@@ -31,7 +35,7 @@ func pack(t testing.TB, keys Keys, c counts, limit int) [][]byte {
 		f := &Feature{Key: keys([]byte(name)), Name: []byte(name)}
 		for i, label := range labels {
 			if n, ok := byLabel[label]; ok {
-				f.Counts = append(f.Counts, Count{i, n.Occurrences, n.Documents})
+				f.Counts = append(f.Counts, Count{Class: i, Occurrences: n.Occurrences, Documents: n.Documents})
 			}
 		}
 		features = append(features, f)
@@ -70,7 +74,7 @@ func unpack(t testing.TB, keys Keys, b []byte) counts {
 		f := r.Feature()
 		c[string(f.Name)] = map[string]Count{}
 		for _, n := range f.Counts {
-			c[string(f.Name)][r.Labels()[n.Class]] = Count{0, n.Occurrences, n.Documents}
+			c[string(f.Name)][r.Labels()[n.Class]] = count(n.Occurrences, n.Documents)
 		}
 	}
 	if r.Err() != nil {
@@ -85,7 +89,7 @@ func randomCounts(rng *rand.Rand) counts {
 		byLabel := map[string]Count{}
 		for range 1 + rng.IntN(3) {
 			documents := 1 + rng.Int64N(1<<uint(rng.IntN(40)))
-			byLabel[fmt.Sprint("class", rng.IntN(4))] = Count{0, documents + rng.Int64N(3)*rng.Int64N(1000), documents}
+			byLabel[fmt.Sprint("class", rng.IntN(4))] = count(documents+rng.Int64N(3)*rng.Int64N(1000), documents)
 		}
 		c[fmt.Sprint("word", rng.IntN(100))] = byLabel
 	}
@@ -101,7 +105,7 @@ func sum(a, b counts) counts {
 			}
 			for label, n := range byLabel {
 				t := total[name][label]
-				total[name][label] = Count{0, t.Occurrences + n.Occurrences, t.Documents + n.Documents}
+				total[name][label] = count(t.Occurrences+n.Occurrences, t.Documents+n.Documents)
 			}
 		}
 	}
@@ -143,7 +147,7 @@ func TestMergeLaws(t *testing.T) {
 func TestBlocksKeepToTheirLimit(t *testing.T) {
 	c := counts{}
 	for i := range 5000 {
-		c[fmt.Sprint("word", i)] = map[string]Count{"a": {0, int64(i + 1), int64(i/2 + 1)}, strings.Repeat("b", 50): {0, 7, 7}}
+		c[fmt.Sprint("word", i)] = map[string]Count{"a": count(int64(i+1), int64(i/2+1)), strings.Repeat("b", 50): count(7, 7)}
 	}
 	blocks := pack(t, FullKeys, c, 4096)
 	for i, b := range blocks {
@@ -152,7 +156,7 @@ func TestBlocksKeepToTheirLimit(t *testing.T) {
 		}
 	}
 	// One feature that is larger than the limit gets a block of its own.
-	long := counts{strings.Repeat("x", 5000): {"a": {0, 1, 1}}, "y": {"a": {0, 1, 1}}}
+	long := counts{strings.Repeat("x", 5000): {"a": count(1, 1)}, "y": {"a": count(1, 1)}}
 	if n := len(pack(t, FullKeys, long, 4096)); n != 2 {
 		t.Errorf("%d blocks for a long feature and a short one, want 2", n)
 	}
@@ -173,7 +177,7 @@ func TestEveryCorruptByteIsNoticed(t *testing.T) {
 }
 
 func TestSumsDoNotOverflow(t *testing.T) {
-	b := one(t, FullKeys, counts{"w": {"a": {0, math.MaxInt64 / 3, 1}}})
+	b := one(t, FullKeys, counts{"w": {"a": count(math.MaxInt64/3, 1)}})
 	if _, err := Merge(FullKeys, b, b); err == nil {
 		t.Error("a sum beyond 2⁶² passes")
 	}
@@ -182,7 +186,7 @@ func TestSumsDoNotOverflow(t *testing.T) {
 // FuzzOpen holds that no bytes make the reader panic, and that what it accepts is written as it was read.
 func FuzzOpen(f *testing.F) {
 	f.Add(Zero()[:len(Zero())-4])
-	b := one(f, FullKeys, counts{"upon": {"Hamilton": {0, 374, 51}, "Madison": {0, 7, 4}}, "whilst": {"Madison": {0, 12, 8}}})
+	b := one(f, FullKeys, counts{"upon": {"Hamilton": count(374, 51), "Madison": count(7, 4)}, "whilst": {"Madison": count(12, 8)}})
 	f.Add(b[:len(b)-4])
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		b := binary.LittleEndian.AppendUint32(bytes.Clone(payload), crc32.Checksum(payload, castagnoli))
@@ -206,7 +210,7 @@ func BenchmarkMerge(b *testing.B) {
 	for i := range 8 {
 		c := counts{}
 		for j := range 20_000 {
-			c[fmt.Sprint("word", j*(i+1))] = map[string]Count{"a": {0, int64(j + 1), 1}, "b": {0, 2, 2}}
+			c[fmt.Sprint("word", j*(i+1))] = map[string]Count{"a": count(int64(j+1), 1), "b": count(2, 2)}
 		}
 		features += len(c)
 		blocks = append(blocks, one(b, FullKeys, c))

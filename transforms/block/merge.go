@@ -125,7 +125,7 @@ func (a *adder) take(counts []Count) []Count {
 	slices.Sort(a.touched)
 	for _, class := range a.touched {
 		s := &a.sums[class]
-		counts = append(counts, Count{class, s.Occurrences, s.Documents})
+		counts = append(counts, Count{Class: class, Occurrences: s.Occurrences, Documents: s.Documents})
 		*s = Count{}
 	}
 	a.touched = a.touched[:0]

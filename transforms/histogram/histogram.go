@@ -11,74 +11,69 @@ import (
 
 // Histogram counts features by their counts in the classes.
 type Histogram struct {
-	labels []string
-	slots  map[string]int32 // of the labels
-	sizes  map[string]int64 // by the packed counts
+	Labels []string         // of the classes, by number; before Pack there must be all
+	places map[string]int32 // in sizes, by the packed counts
+	sizes  []int64
 	key    []byte
 
 	classes []int32 // of the feature that is added
 	counts  []float64
 }
 
-// New returns an empty histogram for classes with these labels; AddLabelled may add more.
+// New returns an empty histogram for classes with these labels.
 func New(labels []string) *Histogram {
-	h := &Histogram{slots: map[string]int32{}, sizes: map[string]int64{}}
-	for _, label := range labels {
-		h.slot(label)
-	}
-	return h
+	return &Histogram{Labels: labels, places: map[string]int32{}}
 }
 
-// slot returns the place of a label among the labels, where it is put if it is new.
-func (h *Histogram) slot(label string) int32 {
-	i, ok := h.slots[label]
-	if !ok {
-		i = int32(len(h.labels))
-		h.labels = append(h.labels, label)
-		h.slots[label] = i
-	}
-	return i
-}
-
-// Add counts a feature, by its counts above zero and the places of their labels. Equal features give the classes in
-// one order.
+// Add counts a feature, by its counts and the numbers of their classes. Equal features give the classes in one order.
 func (h *Histogram) Add(classes []int32, counts []float64) {
-	h.key = binary.AppendUvarint(h.key[:0], uint64(len(classes)))
-	for i, class := range classes {
-		h.key = binary.AppendUvarint(h.key, uint64(class))
-		h.key = appendNumber(h.key, counts[i])
+	h.key = AppendKey(h.key[:0], classes, counts)
+	place, ok := h.places[string(h.key)]
+	if !ok {
+		place = int32(len(h.sizes))
+		h.places[string(h.key)] = place
+		h.sizes = append(h.sizes, 0)
 	}
-	h.sizes[string(h.key)]++
+	h.sizes[place]++
 }
 
-// AddLabelled counts a feature by its counts in the classes with these labels, of which some may be zero.
-func (h *Histogram) AddLabelled(labels []string, count func(i int) float64) {
+// AddPresent counts a feature by those of its counts that are above zero.
+func (h *Histogram) AddPresent(classes []int32, counts []float64) {
 	h.classes, h.counts = h.classes[:0], h.counts[:0]
-	for i, label := range labels {
-		slot := h.slot(label)
-		if n := count(i); n > 0 {
-			h.classes, h.counts = append(h.classes, slot), append(h.counts, n)
+	for i, n := range counts {
+		if n > 0 {
+			h.classes, h.counts = append(h.classes, classes[i]), append(h.counts, n)
 		}
 	}
 	h.Add(h.classes, h.counts)
 }
 
+// AppendKey appends what is the same for features that have the same counts.
+func AppendKey(key []byte, classes []int32, counts []float64) []byte {
+	key = binary.AppendUvarint(key, uint64(len(classes)))
+	for i, class := range classes {
+		key = binary.AppendUvarint(key, uint64(class))
+		key = appendNumber(key, counts[i])
+	}
+	return key
+}
+
 // Pack emits the histogram in pieces of at most limit bytes, unless a single entry takes more.
 func (h *Histogram) Pack(limit int, emit func([]byte)) {
 	var head []byte
-	head = binary.AppendUvarint(head, uint64(len(h.labels)))
-	for _, label := range h.labels {
+	head = binary.AppendUvarint(head, uint64(len(h.Labels)))
+	for _, label := range h.Labels {
 		head = binary.AppendUvarint(head, uint64(len(label)))
 		head = append(head, label...)
 	}
 	b := slices.Clone(head)
-	for key, size := range h.sizes {
+	for key, place := range h.places {
 		if len(b) > len(head) && len(b)+len(key)+binary.MaxVarintLen64 > limit {
 			emit(b)
 			b = slices.Clone(head)
 		}
 		b = append(b, key...)
-		b = binary.AppendUvarint(b, uint64(size))
+		b = binary.AppendUvarint(b, uint64(h.sizes[place]))
 	}
 	if len(b) > len(head) {
 		emit(b)

@@ -76,7 +76,7 @@ func FuzzUnpack(f *testing.F) {
 		again := New(nil)
 		var entries []string
 		err := Unpack(b, func(labels []string, e Entry) error {
-			again.labels = slices.Clone(labels)
+			again.Labels = slices.Clone(labels)
 			again.Add(e.Classes, e.Counts)
 			entries = append(entries, fmt.Sprint(e.Classes, e.Counts))
 			return nil

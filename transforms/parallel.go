@@ -1,0 +1,120 @@
+package transforms
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+)
+
+// workers do the elements of a bundle in several goroutines, whatever the number of bundles: Prism makes one bundle of
+// all elements. ProcessElement hands them over and FinishBundle waits for the rest; Beam wants what they emit to come
+// from its own goroutine, so that both pass it on.
+type workers struct {
+	tasks     chan task
+	emissions chan emission
+	ctx       context.Context // ends when a task has failed, or the bundle was given up
+	fail      context.CancelCauseFunc
+}
+
+// task is the work on one element. It emits to the place among the emitters of the DoFn.
+type task func(ctx context.Context, emit func(to int, element []byte)) error
+
+type emission struct {
+	to      int
+	element []byte
+}
+
+// panicked is what a task has panicked with.
+type panicked struct{ value any }
+
+func (panicked) Error() string { return "a task has panicked" }
+
+var errAbandoned = errors.New("the runner has given the bundle up")
+
+// startWorkers starts so many goroutines; 0 stands for as many as there are processors.
+func startWorkers(ctx context.Context, threads int) *workers {
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	w := &workers{tasks: make(chan task), emissions: make(chan emission), ctx: ctx, fail: fail}
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(w.run)
+	}
+	go func() {
+		wg.Wait()
+		close(w.emissions)
+	}()
+	return w
+}
+
+func (w *workers) run() {
+	defer func() {
+		if p := recover(); p != nil {
+			w.fail(panicked{p})
+		}
+	}()
+	emit := func(to int, element []byte) {
+		select {
+		case w.emissions <- emission{to, element}:
+		case <-w.ctx.Done(): // nobody waits for it
+		}
+	}
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case t, ok := <-w.tasks:
+			if !ok {
+				return
+			}
+			if err := t(w.ctx, emit); err != nil {
+				w.fail(err)
+			}
+		}
+	}
+}
+
+// do hands a task over, as soon as a goroutine is free.
+func (w *workers) do(t task, emitters ...func([]byte)) error {
+	for {
+		select {
+		case w.tasks <- t:
+			return nil
+		case e := <-w.emissions:
+			emitters[e.to](e.element)
+		case <-w.ctx.Done():
+			return w.cause()
+		}
+	}
+}
+
+// finish waits until all tasks are done.
+func (w *workers) finish(emitters ...func([]byte)) error {
+	close(w.tasks)
+	for e := range w.emissions {
+		emitters[e.to](e.element)
+	}
+	err := w.cause()
+	w.abandon()
+	return err
+}
+
+// cause is why the work has ended early. A panic goes on where Beam sees it.
+func (w *workers) cause() error {
+	err := context.Cause(w.ctx)
+	var p panicked
+	if errors.As(err, &p) {
+		panic(p.value)
+	}
+	return err
+}
+
+// abandon ends the goroutines of a bundle that the runner has given up.
+func (w *workers) abandon() {
+	if w != nil {
+		w.fail(errAbandoned)
+	}
+}
