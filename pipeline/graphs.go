@@ -49,7 +49,7 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 		Area: area, TempDir: d.Tuning.TempDir,
 	})
 	parts, histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
-		Output: output, Shards: d.Shards, Model: sel.Model, HashBits: d.HashBits, KeyBits: d.Tuning.KeyBits,
+		Output: output, Shards: d.Shards, Model: sel.Model, Threads: d.Tuning.Threads, HashBits: d.HashBits, KeyBits: d.Tuning.KeyBits,
 		Area: area, TempDir: d.Tuning.TempDir,
 	})
 	return parts, histogram, totals

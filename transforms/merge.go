@@ -24,9 +24,10 @@ func init() {
 
 // MergeParams parameterise MergeCounts.
 type MergeParams struct {
-	Output string
-	Shards int
-	Model  solver.Model // whose counts the histogram is of
+	Output  string
+	Shards  int
+	Model   solver.Model // whose counts the histogram is of
+	Threads int          // goroutines that merge in a bundle, each a shard; default: as many as there are processors
 
 	HashBits, KeyBits int    // as in CountParams
 	Area, TempDir     string // as in CountParams
@@ -43,7 +44,8 @@ func MergeCounts(s beam.Scope, blocks beam.PCollection, p MergeParams) (parts, p
 type mergeFn struct {
 	Params MergeParams
 
-	merged beam.Counter
+	merged  beam.Counter
+	workers *workers
 }
 
 func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, CounterMerged) }
@@ -52,21 +54,45 @@ func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, Counter
 // other's features, so what is left is about the size of the shard.
 const mergeBytes = 64 << 20
 
-func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
-	part, hist, err := f.merge(ctx, shard, next)
-	if err != nil {
-		return fmt.Errorf("shard %d: %w", shard, err)
-	}
-	hist.Pack(MaxElement, emitPairs)
-	return emitRecord(emitPart, part)
+func (f *mergeFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.abandon() }
+
+func (f *mergeFn) Teardown() { f.abandon() }
+
+func (f *mergeFn) abandon() {
+	f.workers.abandon()
+	f.workers = nil
 }
 
-func (f *mergeFn) merge(ctx context.Context, shard int, next func(*[]byte) bool) (Part, *histogram.Histogram, error) {
+func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
+	if f.workers == nil {
+		f.merged.Inc(ctx, 0) // a counter is created by its first use, which must not happen in two goroutines at once
+		f.workers = startWorkers(ctx, f.Params.Threads)
+	}
 	keys := kernel.Config{HashBits: f.Params.HashBits, KeyBits: f.Params.KeyBits}.Keys()
 	blocks, runs, err := f.collect(keys, next)
 	if err != nil {
-		return Part{}, nil, err
+		return fmt.Errorf("shard %d: %w", shard, err)
 	}
+	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
+		part, hist, err := f.merge(ctx, shard, keys, blocks, runs)
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", shard, err)
+		}
+		hist.Pack(MaxElement, func(b []byte) { emit(1, b) })
+		return emitRecord(func(b []byte) { emit(0, b) }, part)
+	}, emitPart, emitPairs)
+}
+
+func (f *mergeFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte)) error {
+	if f.workers == nil {
+		return nil
+	}
+	defer f.abandon()
+	return f.workers.finish(emitPart, emitPairs)
+}
+
+// merge merges the blocks and runs of one shard.
+func (f *mergeFn) merge(ctx context.Context, shard int, keys block.Keys, blocks [][]byte, runs []spill.Run) (Part, *histogram.Histogram, error) {
 	var labels []string
 	for _, r := range runs {
 		labels = append(labels, r.Labels()...)
