@@ -76,6 +76,9 @@ func finish(x, y uint64, n int) (key uint64, check uint32) {
 // ID is the key as files have it: a signed number, for the sake of readers that know no other, in the same order.
 func ID(key uint64) int64 { return int64(key ^ 1<<63) }
 
+// Key is the inverse of ID.
+func Key(id int64) uint64 { return uint64(id) ^ 1<<63 }
+
 // Shard returns which of n shards counts the key. Shards are ranges of keys, so they are in the order of the keys.
 func Shard(key uint64, n int) int {
 	high, _ := bits.Mul64(key, uint64(n))

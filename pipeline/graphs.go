@@ -50,7 +50,7 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	})
 	parts, histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
 		Output: output, Shards: d.Shards, Model: sel.Model, Threads: d.Tuning.Threads, HashBits: d.HashBits, KeyBits: d.Tuning.KeyBits,
-		Area: area, TempDir: d.Tuning.TempDir,
+		Area: area,
 	})
 	return parts, histogram, totals
 }

@@ -12,6 +12,7 @@ import (
 
 func init() {
 	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, error](&commitFn{})
+	register.DoFn6x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, error](&commitBucketsFn{})
 	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&commitCountsFn{})
 }
 
@@ -28,6 +29,13 @@ func Commit(s beam.Scope, audited, solved, selected beam.PCollection, p CommitPa
 	s = s.Scope("transforms.Commit")
 	beam.ParDo0(s, &commitFn{p}, beam.CoGroupByKey(s,
 		beam.AddFixedKey(s, audited), beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected)))
+}
+
+// CommitBuckets is Commit where features are counted in buckets. It also takes a PCollection<[]byte> of NamedBuckets.
+func CommitBuckets(s beam.Scope, audited, solved, selected, named beam.PCollection, p CommitParams) {
+	s = s.Scope("transforms.Commit")
+	beam.ParDo0(s, &commitBucketsFn{p}, beam.CoGroupByKey(s,
+		beam.AddFixedKey(s, audited), beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected), beam.AddFixedKey(s, named)))
 }
 
 // CommitCounts publishes counts alone. It takes a PCollection<[]byte> of one Audited.
@@ -67,6 +75,19 @@ type commitFn struct {
 }
 
 func (f *commitFn) ProcessElement(ctx context.Context, _ int, audits, solved, selected func(*[]byte) bool) error {
+	return f.Params.commit(ctx, audits, solved, selected, nil)
+}
+
+type commitBucketsFn struct {
+	Params CommitParams
+}
+
+func (f *commitBucketsFn) ProcessElement(ctx context.Context, _ int, audits, solved, selected, named func(*[]byte) bool) error {
+	return f.Params.commit(ctx, audits, solved, selected, named)
+}
+
+// commit publishes a selection; named is nil if features are counted by name.
+func (p CommitParams) commit(ctx context.Context, audits, solved, selected, named func(*[]byte) bool) error {
 	a, err := only[Audited](audits)
 	if err != nil {
 		return err
@@ -76,21 +97,28 @@ func (f *commitFn) ProcessElement(ctx context.Context, _ int, audits, solved, se
 		return err
 	}
 	if tables.verdict != nil {
-		return modelio.Refuse(ctx, f.Params.Output, f.Params.Run, *tables.verdict)
+		return modelio.Refuse(ctx, p.Output, p.Run, *tables.verdict)
 	}
-	err = each(selected, func(s Selected) error { tables.add(s); return nil })
-	if err != nil {
+	if err := each(selected, func(s Selected) error { tables.add(s); return nil }); err != nil {
 		return err
 	}
 	if err := tables.rank(); err != nil {
 		return err
 	}
-	m := f.Params.manifest(a)
+	if named != nil {
+		if err := each(named, func(b NamedBuckets) error { tables.buckets = append(tables.buckets, b.Rows...); return nil }); err != nil {
+			return err
+		}
+		if err := tables.checkBuckets(); err != nil {
+			return err
+		}
+	}
+	m := p.manifest(a)
 	m.Warnings = append(m.Warnings, tables.warnings...)
-	sums, err := tables.write(ctx, f.Params.Output)
+	sums, err := tables.write(ctx, p.Output)
 	if err != nil {
 		return err
 	}
 	m.Files = append(m.Files, sums...)
-	return modelio.Publish(ctx, f.Params.Output, m)
+	return modelio.Publish(ctx, p.Output, m)
 }

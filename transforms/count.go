@@ -93,6 +93,7 @@ func CountFeatures(s beam.Scope, ranges beam.PCollection, p CountParams) (blocks
 type countFn struct {
 	Params CountParams
 
+	only                       *kernel.Buckets // if it is not nil, the counting is that of NameBuckets, which moves no counter
 	bytes, documents, features beam.Counter
 	bundle                     *countBundle
 }
@@ -178,10 +179,11 @@ type shardBlock struct {
 }
 
 func (f *countFn) start(ctx context.Context) *countBundle {
-	// A counter is created by its first use, which must not happen in two goroutines at once.
-	f.bytes.Inc(ctx, 0)
-	f.documents.Inc(ctx, 0)
-	f.features.Inc(ctx, 0)
+	if f.only == nil { // a counter is created by its first use, which must not happen in two goroutines at once
+		f.bytes.Inc(ctx, 0)
+		f.documents.Inc(ctx, 0)
+		f.features.Inc(ctx, 0)
+	}
 	ctx, fail := context.WithCancelCause(ctx)
 	b := &countBundle{ranges: make(chan corpusio.Range), blocks: make(chan shardBlock), ctx: ctx, fail: fail}
 	p := f.Params.withDefaults()
@@ -227,7 +229,9 @@ type countWorker struct {
 
 func (w *countWorker) run(ctx context.Context) error {
 	config := w.params.kernelConfig()
-	config.Distinct = &w.bundle.distinct
+	if config.Only = w.fn.only; config.Only == nil {
+		config.Distinct = &w.bundle.distinct
+	}
 	w.counter = kernel.NewCounter(config)
 	if p := w.params; p.Area != "" {
 		w.area = spill.Enter(p.Area, p.TempDir)
@@ -304,6 +308,9 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 
 // show moves the counters.
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
+	if w.fn.only != nil {
+		return
+	}
 	w.fn.bytes.Inc(ctx, bytes)
 	w.fn.documents.Inc(ctx, documents)
 	w.bundle.mu.Lock()

@@ -3,7 +3,6 @@ package transforms
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -14,7 +13,6 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/histogram"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
-	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
@@ -30,7 +28,7 @@ type MergeParams struct {
 	Threads int          // goroutines that merge in a bundle, each a shard; default: as many as there are processors
 
 	HashBits, KeyBits int    // as in CountParams
-	Area, TempDir     string // as in CountParams
+	Area              string // as in CountParams
 }
 
 // MergeCounts adds up the blocks of each shard and writes them as counts/part-NNNNN-of-NNNNN.parquet.
@@ -50,10 +48,6 @@ type mergeFn struct {
 
 func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, CounterMerged) }
 
-// mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of many bundles repeat each
-// other's features, so what is left is about the size of the shard.
-const mergeBytes = 64 << 20
-
 func (f *mergeFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.abandon() }
 
 func (f *mergeFn) Teardown() { f.abandon() }
@@ -69,12 +63,12 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 		f.workers = startWorkers(ctx, f.Params.Threads)
 	}
 	keys := kernel.Config{HashBits: f.Params.HashBits, KeyBits: f.Params.KeyBits}.Keys()
-	blocks, runs, err := f.collect(keys, next)
+	in, err := collect(f.Params.Area, keys, next)
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
 	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
-		part, hist, err := f.merge(ctx, shard, keys, blocks, runs)
+		part, hist, err := f.write(ctx, shard, in)
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", shard, err)
 		}
@@ -91,61 +85,15 @@ func (f *mergeFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byt
 	return f.workers.finish(emitPart, emitPairs)
 }
 
-// merge merges the blocks and runs of one shard.
-func (f *mergeFn) merge(ctx context.Context, shard int, keys block.Keys, blocks [][]byte, runs []spill.Run) (Part, *histogram.Histogram, error) {
-	var labels []string
-	for _, r := range runs {
-		labels = append(labels, r.Labels()...)
-	}
-	labels, sources, err := block.OpenAll(keys, blocks, labels...)
-	if err != nil {
-		return Part{}, nil, err
-	}
-	for _, r := range runs {
-		sources = append(sources, r.Shard(shard, places(r.Labels(), labels))...)
-	}
-	return f.write(ctx, shard, labels, sources)
-}
-
-// collect returns the blocks of a shard, merged if they are many, and the runs that references are to.
-func (f *mergeFn) collect(keys block.Keys, next func(*[]byte) bool) (blocks [][]byte, runs []spill.Run, err error) {
-	size, limit := 0, mergeBytes
-	var b []byte
-	for next(&b) {
-		if spill.IsReference(b) {
-			run, err := spill.Enter(f.Params.Area, f.Params.TempDir).Run(b)
-			if err != nil {
-				return nil, nil, err
-			}
-			runs = append(runs, run)
-			continue
-		}
-		blocks = append(blocks, b)
-		if size += len(b); size > limit {
-			merged, err := block.Merge(keys, blocks...)
-			if err != nil {
-				return nil, nil, err
-			}
-			blocks, size, limit = [][]byte{merged}, len(merged), max(mergeBytes, 2*len(merged))
-		}
-	}
-	return blocks, runs, nil
-}
-
-// places returns where labels stand in a sorted list that has them all.
-func places(labels, list []string) []int {
-	places := make([]int, len(labels))
-	for i, label := range labels {
-		places[i], _ = slices.BinarySearch(list, label)
-	}
-	return places
-}
-
 // shownFeatures is how many features are merged before the counter moves.
 const shownFeatures = 10_000
 
 // write writes the part of one shard.
-func (f *mergeFn) write(ctx context.Context, shard int, labels []string, sources []block.Source) (Part, *histogram.Histogram, error) {
+func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *histogram.Histogram, error) {
+	labels, sources, err := in.open(shard)
+	if err != nil {
+		return Part{}, nil, err
+	}
 	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards, labels)
 	if err != nil {
 		return Part{}, nil, err

@@ -152,6 +152,11 @@ type Feature struct {
 	Counts []float64
 }
 
+// NamedBuckets are the names of some of the selected buckets.
+type NamedBuckets struct {
+	Rows []modelio.BucketRow
+}
+
 func encode(record any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(record); err != nil {

@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ type tables struct {
 	selected  map[modelio.Key][]Feature
 	features  []modelio.FeatureRow
 	path      []modelio.PathRow
+	buckets   []modelio.BucketRow
 	warnings  []string
 }
 
@@ -86,5 +88,26 @@ func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, erro
 		return nil, err
 	}
 	path, err := modelio.WriteTable(ctx, dir, modelio.PathFile, t.path)
-	return []countio.FileSum{features, model, path}, err
+	if err != nil || t.buckets == nil {
+		return []countio.FileSum{features, model, path}, err
+	}
+	buckets, err := modelio.WriteTable(ctx, dir, modelio.BucketsFile, t.buckets)
+	return []countio.FileSum{features, model, path, buckets}, err
+}
+
+// checkBuckets sorts the names of the buckets, and checks that every feature that was selected has one.
+func (t *tables) checkBuckets() error {
+	slices.SortFunc(t.buckets, func(a, b modelio.BucketRow) int {
+		return cmp.Or(cmp.Compare(a.FeatureID, b.FeatureID), cmp.Compare(a.Rank, b.Rank))
+	})
+	named := map[int64]bool{}
+	for _, b := range t.buckets {
+		named[b.FeatureID] = true
+	}
+	for _, f := range t.features {
+		if !named[f.FeatureID] {
+			return fmt.Errorf("the bucket %s was selected, but no name in the documents has it: have they changed?", f.Feature)
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
@@ -16,6 +17,7 @@ type Published struct {
 	Models   []ModelRow
 	Features []FeatureRow
 	Path     []PathRow
+	Buckets  []BucketRow
 }
 
 // Read reads what a run has published, but for its counts.
@@ -33,7 +35,12 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if p.Features, err = readRows[FeatureRow](ctx, dir, FeaturesFile); err != nil {
 		return p, err
 	}
-	p.Path, err = readRows[PathRow](ctx, dir, PathFile)
+	if p.Path, err = readRows[PathRow](ctx, dir, PathFile); err != nil {
+		return p, err
+	}
+	if slices.ContainsFunc(p.Manifest.Files, func(f countio.FileSum) bool { return f.Name == BucketsFile }) {
+		p.Buckets, err = readRows[BucketRow](ctx, dir, BucketsFile)
+	}
 	return p, err
 }
 

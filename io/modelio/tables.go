@@ -12,6 +12,7 @@ const (
 	FeaturesFile = "features.parquet"
 	ModelFile    = "model.parquet"
 	PathFile     = "path.parquet"
+	BucketsFile  = "buckets.parquet" // only where features are counted in buckets
 	ManifestFile = "manifest.json"
 	SuccessFile  = "_SUCCESS"
 
@@ -114,3 +115,15 @@ type PathRow struct {
 
 // Key is that of the model for the same k, if there is one.
 func (r PathRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
+
+// BucketRow is a name of a selected bucket: a row of buckets.parquet, sorted by feature_id and rank. The ten most frequent
+// are there.
+type BucketRow struct {
+	Feature   string  `parquet:"feature"` // the bucket, as the other files have it
+	FeatureID int64   `parquet:"feature_id"`
+	Rank      int64   `parquet:"rank"` // from 1: by count, descending, then by the name's bytes
+	Name      string  `parquet:"name"`
+	Count     int64   `parquet:"count"` // occurrences in all classes
+	Share     float64 `parquet:"share"` // of the bucket's occurrences
+	Names     int64   `parquet:"names"` // different ones in the bucket; 1 if nothing collides
+}

@@ -30,3 +30,36 @@ func bucketKeys(bits int) block.Keys {
 		return bucket << (64 - bits)
 	}
 }
+
+// Buckets is a set of buckets.
+type Buckets struct {
+	bits int
+	set  map[uint64]bool
+	near []uint64 // a bit for each value of the leading bits of a bucket of the set, which spares most lookups
+}
+
+// nearBits is how many leading bits Buckets.near knows: 32 KB, which the fastest cache holds.
+const nearBits = 18
+
+// NewBuckets returns an empty set of some of 2ⁿ buckets.
+func NewBuckets(bits int) *Buckets {
+	return &Buckets{bits: bits, set: map[uint64]bool{}, near: make([]uint64, 1<<(nearBits-6))}
+}
+
+// Add adds the bucket of a key.
+func (b *Buckets) Add(key uint64) {
+	bucket := key >> (64 - b.bits)
+	b.set[bucket] = true
+	// Of few bits, a bucket has several values of the leading bits.
+	first := bucket << (64 - b.bits) >> (64 - nearBits)
+	last := (bucket<<(64-b.bits) | 1<<(64-b.bits) - 1) >> (64 - nearBits)
+	for at := first; at <= last; at++ {
+		b.near[at>>6] |= 1 << (at & 63)
+	}
+}
+
+// Has reports whether the bucket of a key is in the set.
+func (b *Buckets) Has(key uint64) bool {
+	at := key >> (64 - nearBits)
+	return b.near[at>>6]>>(at&63)&1 == 1 && b.set[key>>(64-b.bits)]
+}

@@ -13,6 +13,7 @@ type Config struct {
 	Analyzer    Analyzer
 	StopWords   [][]byte   // in lower case; for words only
 	HashBits    int        // features are counted in 2^HashBits buckets; 0 means by name
+	Only        *Buckets   // features of other buckets are not counted, if it is not nil
 	KeyBits     int        // leading bits of the keys in use; 0 means all. Only tests make keys collide.
 	MemoryBytes func() int // how much the tables may take; above it Full reports true; nil means no limit
 	Distinct    *Sketch    // notes every feature, if it is not nil
@@ -82,8 +83,10 @@ func NewCounter(config Config) *Counter {
 	return c
 }
 
-// single reports whether the features are words by their names: the loop for them is the fastest.
-func (c *Counter) single() bool { return c.config.Analyzer.words() && c.config.HashBits == 0 }
+// single reports whether the features are all words, by their names: the loop for them is the fastest.
+func (c *Counter) single() bool {
+	return c.config.Analyzer.words() && c.config.HashBits == 0 && c.config.Only == nil
+}
 
 // Add counts one document. Bytes of the label that are not UTF-8 are replaced.
 func (c *Counter) Add(label, text []byte) {
@@ -221,6 +224,9 @@ func (c *Counter) isStopped() func(text []byte, start, end int) bool {
 // add adds text[start:end] to the batch, which is counted when it has its size.
 func (c *Counter) add(cl *class, text []byte, start, end int32) {
 	key, check := feature.HashAt(text, int(start), int(end))
+	if c.config.Only != nil && !c.config.Only.Has(key) {
+		return
+	}
 	c.batch = append(c.batch, occurrence{key & c.mask, check, start, end})
 	if len(c.batch) == batchSize {
 		c.countBatch(cl, text)

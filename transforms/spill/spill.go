@@ -79,9 +79,15 @@ func (a *Area) Add(r Run) []byte {
 // IsReference tells a reference from a block.
 func IsReference(b []byte) bool { return len(b) == len(magic)+4 && string(b[:len(magic)]) == magic }
 
-// Run returns the run that a reference is to.
-func (a *Area) Run(reference []byte) (Run, error) {
+// Find returns the run that a reference is to.
+func Find(job string, reference []byte) (Run, error) {
 	n := int(binary.LittleEndian.Uint32(reference[len(magic):]))
+	mu.Lock()
+	defer mu.Unlock()
+	a := areas[job]
+	if a == nil {
+		return nil, fmt.Errorf("run %d of counts is not in this process", n)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n >= len(a.runs) {

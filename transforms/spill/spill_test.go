@@ -77,7 +77,7 @@ func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Enter("job", dir).Run(area.Add(run))
+		again, err := Find("job", area.Add(run))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
 	if err := Leave("job"); err != nil {
 		t.Error(err)
 	}
-	if _, err := Enter("job", dir).Run(area.Add(nil)); err == nil {
+	if _, err := Find("job", area.Add(nil)); err == nil {
 		t.Error("a run of a job that has left is found")
 	}
 	if err := errors.Join(Leave("job"), Leave("another")); err != nil {

@@ -1,0 +1,167 @@
+package transforms
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func(int, []byte), error](&nameFn{})
+	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func([]byte), error](&mergeNamesFn{})
+}
+
+// NameBuckets finds the names of the features whose buckets were selected, by reading the documents again. It takes a
+// PCollection<[]byte> of ranges, and as side input one of Selected, and returns a PCollection<[]byte> of NamedBuckets.
+func NameBuckets(s beam.Scope, ranges, selected beam.PCollection, p CountParams) beam.PCollection {
+	s = s.Scope("transforms.NameBuckets")
+	names := &nameFn{count: countFn{}, Params: p, HashBits: p.HashBits}
+	names.Params.HashBits = 0
+	// A bucket's names are to meet, so that a shard is some of the buckets.
+	for names.Params.Shards = 1; names.Params.Shards < min(p.Shards, 1<<p.HashBits); names.Params.Shards *= 2 {
+	}
+	blocks := beam.ParDo(s, names, ranges, beam.SideInput{Input: selected})
+	return beam.ParDo(s, &mergeNamesFn{p.HashBits, p.Area}, beam.GroupByKey(s, blocks))
+}
+
+// nameFn is countFn for the features of some buckets, by name.
+type nameFn struct {
+	Params   CountParams
+	HashBits int
+
+	count countFn
+}
+
+func (f *nameFn) Setup() { f.count.Params = f.Params }
+
+func (f *nameFn) StartBundle(context.Context, func(*[]byte) bool, func(int, []byte)) {
+	f.count.abandon()
+}
+
+func (f *nameFn) Teardown() { f.count.abandon() }
+
+func (f *nameFn) ProcessElement(ctx context.Context, element []byte, selected func(*[]byte) bool, emit func(int, []byte)) error {
+	if f.count.bundle == nil {
+		f.count.only = kernel.NewBuckets(f.HashBits)
+		err := each(selected, func(s Selected) error {
+			for _, feat := range s.Features {
+				f.count.only.Add(feature.Key(feat.ID))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return f.count.ProcessElement(ctx, element, emit, nil)
+}
+
+func (f *nameFn) FinishBundle(ctx context.Context, _ func(*[]byte) bool, emit func(int, []byte)) error {
+	return f.count.FinishBundle(ctx, emit, func([]byte) {}) // the totals are known
+}
+
+// maxNames is how many names of a bucket are told.
+const maxNames = 10
+
+// mergeNamesFn finds the most frequent names of each bucket.
+type mergeNamesFn struct {
+	HashBits int
+	Area     string
+}
+
+func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next func(*[]byte) bool, emit func([]byte)) error {
+	in, err := collect(f.Area, block.FullKeys, next)
+	if err != nil {
+		return fmt.Errorf("names of shard %d: %w", shard, err)
+	}
+	labels, sources, err := in.open(shard)
+	if err != nil {
+		return fmt.Errorf("names of shard %d: %w", shard, err)
+	}
+	out := NamedBuckets{}
+	size := 0
+	var b bucket
+	flush := func() error {
+		rows := b.rows(f.HashBits)
+		for _, row := range rows {
+			size += len(row.Name) + 64
+		}
+		if out.Rows = append(out.Rows, rows...); size < MaxElement/2 {
+			return nil
+		}
+		err := emitRecord(emit, out)
+		out, size = NamedBuckets{}, 0
+		return err
+	}
+	mask := block.KeyMask(f.HashBits)
+	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
+		if key := feat.Key & mask; b.distinct > 0 && b.key != key {
+			if err := flush(); err != nil {
+				return err
+			}
+			b = bucket{}
+		}
+		b.key = feat.Key & mask
+		b.add(feat)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("names of shard %d: %w", shard, err)
+	}
+	if b.distinct > 0 {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	return emitRecord(emit, out)
+}
+
+// bucket collects the names of one bucket.
+type bucket struct {
+	key             uint64
+	names           []bucketName // the most frequent, in order
+	total, distinct int64
+}
+
+type bucketName struct {
+	name  []byte
+	count int64
+}
+
+func (b *bucket) add(feat *block.Feature) {
+	n := bucketName{name: feat.Name}
+	for _, c := range feat.Counts {
+		n.count += c.Occurrences
+	}
+	b.distinct++
+	b.total += n.count
+	at, _ := slices.BinarySearchFunc(b.names, n, func(a, b bucketName) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), bytes.Compare(a.name, b.name))
+	})
+	if at == maxNames {
+		return
+	}
+	n.name = bytes.Clone(n.name)
+	b.names = slices.Insert(b.names, at, n)
+	b.names = b.names[:min(len(b.names), maxNames)]
+}
+
+func (b *bucket) rows(bits int) (rows []modelio.BucketRow) {
+	for i, n := range b.names {
+		rows = append(rows, modelio.BucketRow{
+			Feature: string(kernel.AppendBucket(nil, b.key, bits)), FeatureID: feature.ID(b.key), Rank: int64(i + 1),
+			Name: string(n.name), Count: n.count, Share: float64(n.count) / float64(b.total), Names: b.distinct,
+		})
+	}
+	return rows
+}

@@ -1,0 +1,70 @@
+package transforms
+
+import (
+	"slices"
+
+	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/spill"
+)
+
+// shardInput is what has come of one shard: count blocks, or references to runs of counts in this process.
+type shardInput struct {
+	keys   block.Keys
+	blocks [][]byte
+	runs   []spill.Run
+}
+
+// mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of many bundles repeat each
+// other's features, so what is left is about the size of the shard.
+const mergeBytes = 64 << 20
+
+// collect takes what has come of a shard. Blocks are merged if they are many.
+func collect(area string, keys block.Keys, next func(*[]byte) bool) (in shardInput, err error) {
+	in.keys = keys
+	size, limit := 0, mergeBytes
+	var b []byte
+	for next(&b) {
+		if spill.IsReference(b) {
+			run, err := spill.Find(area, b)
+			if err != nil {
+				return in, err
+			}
+			in.runs = append(in.runs, run)
+			continue
+		}
+		in.blocks = append(in.blocks, b)
+		if size += len(b); size > limit {
+			merged, err := block.Merge(keys, in.blocks...)
+			if err != nil {
+				return in, err
+			}
+			in.blocks, size, limit = [][]byte{merged}, len(merged), max(mergeBytes, 2*len(merged))
+		}
+	}
+	return in, nil
+}
+
+// open returns the labels, sorted, and the sorted lists that are to be merged.
+func (in shardInput) open(shard int) (labels []string, sources []block.Source, err error) {
+	var more []string
+	for _, r := range in.runs {
+		more = append(more, r.Labels()...)
+	}
+	labels, sources, err = block.OpenAll(in.keys, in.blocks, more...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range in.runs {
+		sources = append(sources, r.Shard(shard, places(r.Labels(), labels))...)
+	}
+	return labels, sources, nil
+}
+
+// places returns where labels stand in a sorted list that has them all.
+func places(labels, list []string) []int {
+	places := make([]int, len(labels))
+	for i, label := range labels {
+		places[i], _ = slices.BinarySearch(list, label)
+	}
+	return places
+}
