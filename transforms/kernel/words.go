@@ -53,25 +53,40 @@ const (
 	highs = 0x80 * ones
 )
 
-// foldASCII lowers the case of eight bytes below 0x80 and returns a bit for each that is in [0-9a-z_], the first byte's
-// lowest. The additions carry into bit 7 of a byte where it is at least, or above, the letter named.
+// foldASCII lowers the case of those of eight bytes that are below 0x80 and returns a bit for each of them that is in
+// [0-9a-z_], the first byte's lowest. The additions carry into bit 7 of a byte where it is at least, or above, the letter
+// named.
 func foldASCII(x uint64) (lower, word uint64) {
-	upper := (x + (0x80-'A')*ones) &^ (x + (0x7f-'Z')*ones) & highs
+	ascii, y := ^x&highs, x&^highs
+	upper := (y + (0x80-'A')*ones) &^ (y + (0x7f-'Z')*ones) & ascii
 	lower = x | upper>>2
-	letter := (lower + (0x80-'a')*ones) &^ (lower + (0x7f-'z')*ones)
-	digit := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones)
-	notUnderscore := (x ^ '_'*ones) + 0x7f*ones
-	word = (letter | digit | ^notUnderscore) & highs
-	return lower, word >> 7 * 0x0102040810204080 >> 56
+	either := y | 0x20*ones
+	letter := (either + (0x80-'a')*ones) &^ (either + (0x7f-'z')*ones)
+	digit := (y + (0x80-'0')*ones) &^ (y + (0x7f-'9')*ones)
+	notUnderscore := (y ^ '_'*ones) + 0x7f*ones
+	word = (letter | digit | ^notUnderscore) & ascii
+	return lower, gather(word)
 }
+
+// gather returns bit 7 of each of eight bytes that have no others, the first byte's lowest.
+func gather(x uint64) uint64 { return x >> 7 * 0x0102040810204080 >> 56 }
 
 // fold writes the lower-cased text to w.lower and marks its word characters in w.isWord.
 func (w *Words) fold(text []byte) {
 	w.reserve(len(text))
+	var last [64]byte
 	at, i := 0, 0
-	for i+64 <= len(text) {
-		b := text[i : i+64 : i+64]
-		out := w.lower[at : at+64 : at+64]
+	for i < len(text) {
+		n := 64
+		var b *[64]byte
+		if i+64 <= len(text) {
+			b = (*[64]byte)(text[i:])
+		} else {
+			clear(last[:])
+			n = copy(last[:], text[i:])
+			b = &last
+		}
+		out := (*[64]byte)(w.lower[at:])
 		var all, mask uint64
 		for j := 0; j < 64; j += 8 {
 			x := binary.LittleEndian.Uint64(b[j:])
@@ -80,43 +95,65 @@ func (w *Words) fold(text []byte) {
 			mask |= word << j
 			all |= x
 		}
-		if all&highs == 0 {
-			w.mark(at, mask)
-			at += 64
-			i += 64
+		if all&highs != 0 {
+			at, i = w.foldMixed(text, at, i, n, b, mask)
 			continue
 		}
-		at, i = w.foldMixed(text, at, i, i+64)
+		w.mark(at, mask)
+		at += n
+		i += n
 	}
-	w.size, _ = w.foldMixed(text, at, i, len(text))
+	w.size = at
 }
 
-// foldMixed is fold for text[i:end] and perhaps some bytes more. It returns how far it came.
-func (w *Words) foldMixed(text []byte, at, i, end int) (int, int) {
-	for i < end {
-		if i+8 <= len(text) {
-			x := binary.LittleEndian.Uint64(text[i:])
-			// A byte above 0x7f disturbs only the bytes after it.
-			n := bits.TrailingZeros64(x&highs) / 8
-			lower, word := foldASCII(x)
-			binary.LittleEndian.PutUint64(w.lower[at:], lower)
-			w.mark(at, word&(1<<n-1))
-			at += n
-			i += n
-			if n == 8 {
-				continue
+// foldMixed is fold for those of n bytes at text[i] that are not ASCII. The others are in place, and in mask. b has the
+// n bytes, and zeros if they are fewer than 64. It returns how far it came, which is less than n where the last character
+// may go on, or one has another length in lower case.
+func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte, mask uint64) (int, int) {
+	var others uint64
+	for j := 0; j < 64; j += 8 {
+		others |= gather(binary.LittleEndian.Uint64(b[j:])&highs) << j
+	}
+	out := (*[64]byte)(w.lower[at:])
+	blocks := blocks
+	for others != 0 {
+		j := bits.TrailingZeros64(others)
+		if j > 64-utf8.UTFMax {
+			n = j
+			break
+		}
+		f, length := odd, 0
+		switch x := binary.LittleEndian.Uint32(b[j:]); {
+		case x&0xc0e0 == 0x80c0:
+			f, length = blocks[blockOf[x&0x1f]][x>>8&0x3f], 2
+		case x&0xc0c0f0 == 0x8080e0:
+			if block := x&0xf<<6 | x>>8&0x3f; block >= 0x800>>6 {
+				f, length = blocks[blockOf[block]][x>>16&0x3f], 3
 			}
-		} else if c := text[i]; c < utf8.RuneSelf {
-			lower, word := foldByte(c)
-			w.lower[at] = lower
-			w.mark(at, word)
-			at++
-			i++
+		case x&0xc0c0c0f8 == 0x808080f0:
+			if block := x&0x7<<12 | x>>8&0x3f<<6 | x>>16&0x3f; 0x10000>>6 <= block && block < uint32(len(blockOf)) {
+				f, length = blocks[blockOf[block]][x>>24&0x3f], 4
+			}
+		}
+		if f == odd {
+			nextAt, next := w.foldRune(text, at+j, i+j)
+			if nextAt-at != next-i {
+				w.mark(at, mask&(1<<j-1))
+				return nextAt, next
+			}
+			others &^= 1<<(next-i) - 1
 			continue
 		}
-		at, i = w.foldRune(text, at, i)
+		if f&changes != 0 {
+			out[j] ^= byte(f)
+			out[j+1] ^= byte(f >> 8)
+			out[j+2] ^= byte(f >> 16)
+		}
+		mask |= uint64(f>>24) << j
+		others &^= 1<<(j+length) - 1
 	}
-	return at, i
+	w.mark(at, mask&(1<<n-1))
+	return at + n, i + n
 }
 
 func foldByte(c byte) (lower byte, word uint64) {
