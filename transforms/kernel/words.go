@@ -53,18 +53,15 @@ const (
 	highs = 0x80 * ones
 )
 
-// foldASCII lowers the case of those of eight bytes that are below 0x80 and returns a bit for each of them that is in
-// [0-9a-z_], the first byte's lowest. The additions carry into bit 7 of a byte where it is at least, or above, the letter
-// named.
+// foldASCII lowers the case of eight bytes below 0x80 and returns a bit for each that is in [0-9a-z_], the first byte's
+// lowest. The additions carry into bit 7 of a byte where it is at least, or above, the letter named.
 func foldASCII(x uint64) (lower, word uint64) {
-	ascii, y := ^x&highs, x&^highs
-	upper := (y + (0x80-'A')*ones) &^ (y + (0x7f-'Z')*ones) & ascii
+	upper := (x + (0x80-'A')*ones) &^ (x + (0x7f-'Z')*ones) & highs
 	lower = x | upper>>2
-	either := y | 0x20*ones
-	letter := (either + (0x80-'a')*ones) &^ (either + (0x7f-'z')*ones)
-	digit := (y + (0x80-'0')*ones) &^ (y + (0x7f-'9')*ones)
-	notUnderscore := (y ^ '_'*ones) + 0x7f*ones
-	word = (letter | digit | ^notUnderscore) & ascii
+	letter := (lower + (0x80-'a')*ones) &^ (lower + (0x7f-'z')*ones)
+	digit := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones)
+	notUnderscore := (x ^ '_'*ones) + 0x7f*ones
+	word = (letter | digit | ^notUnderscore) & highs
 	return lower, gather(word)
 }
 
@@ -74,19 +71,10 @@ func gather(x uint64) uint64 { return x >> 7 * 0x0102040810204080 >> 56 }
 // fold writes the lower-cased text to w.lower and marks its word characters in w.isWord.
 func (w *Words) fold(text []byte) {
 	w.reserve(len(text))
-	var last [64]byte
 	at, i := 0, 0
-	for i < len(text) {
-		n := 64
-		var b *[64]byte
-		if i+64 <= len(text) {
-			b = (*[64]byte)(text[i:])
-		} else {
-			clear(last[:])
-			n = copy(last[:], text[i:])
-			b = &last
-		}
-		out := (*[64]byte)(w.lower[at:])
+	for i+64 <= len(text) {
+		b := text[i : i+64 : i+64]
+		out := w.lower[at : at+64 : at+64]
 		var all, mask uint64
 		for j := 0; j < 64; j += 8 {
 			x := binary.LittleEndian.Uint64(b[j:])
@@ -95,26 +83,40 @@ func (w *Words) fold(text []byte) {
 			mask |= word << j
 			all |= x
 		}
-		if all&highs != 0 {
-			at, i = w.foldMixed(text, at, i, n, b, mask)
+		if all&highs == 0 {
+			w.mark(at, mask)
+			at += 64
+			i += 64
 			continue
 		}
-		w.mark(at, mask)
-		at += n
-		i += n
+		for mixed := true; mixed && i+64 <= len(text); {
+			at, i, mixed = w.foldMixed(text, at, i, 64, (*[64]byte)(text[i:]))
+		}
+	}
+	for i < len(text) {
+		var b [64]byte
+		n := copy(b[:], text[i:])
+		at, i, _ = w.foldMixed(text, at, i, n, &b)
 	}
 	w.size = at
 }
 
-// foldMixed is fold for those of n bytes at text[i] that are not ASCII. The others are in place, and in mask. b has the
-// n bytes, and zeros if they are fewer than 64. It returns how far it came, which is less than n where the last character
-// may go on, or one has another length in lower case.
-func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte, mask uint64) (int, int) {
-	var others uint64
-	for j := 0; j < 64; j += 8 {
-		others |= gather(binary.LittleEndian.Uint64(b[j:])&highs) << j
-	}
+// foldMixed is fold for b, the n bytes at text[i], and zeros if they are fewer than 64. It returns how far it came, which
+// is less than n where the last character may go on, or one has another length in lower case, and whether there was one
+// that is not ASCII.
+func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, bool) {
 	out := (*[64]byte)(w.lower[at:])
+	var mask, others uint64
+	for j := 0; j < 64 && j < n; j += 8 {
+		x := binary.LittleEndian.Uint64(b[j:])
+		high := x & highs
+		other := high >> 7 * 0xff
+		lower, word := foldASCII(x &^ other)
+		binary.LittleEndian.PutUint64(out[j:], lower|x&other)
+		mask |= word << j
+		others |= gather(high) << j
+	}
+	mixed := others != 0
 	blocks := blocks
 	for others != 0 {
 		j := bits.TrailingZeros64(others)
@@ -139,7 +141,7 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte, mask uint64) (
 			nextAt, next := w.foldRune(text, at+j, i+j)
 			if nextAt-at != next-i {
 				w.mark(at, mask&(1<<j-1))
-				return nextAt, next
+				return nextAt, next, true
 			}
 			others &^= 1<<(next-i) - 1
 			continue
@@ -153,7 +155,7 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte, mask uint64) (
 		others &^= 1<<(j+length) - 1
 	}
 	w.mark(at, mask&(1<<n-1))
-	return at + n, i + n
+	return at + n, i + n, mixed
 }
 
 func foldByte(c byte) (lower byte, word uint64) {
