@@ -15,36 +15,34 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// A folding is what fold does with a code point of two bytes or more: its lowest 24 bits are what is to be flipped in the
-// first three bytes for its lower case, the first byte lowest; from bit 24 on is a bit for each byte of a word character.
+// A folding is what fold does with a code point that is not ASCII: its lowest 24 bits are what its lower case changes in
+// the first three bytes, the first byte lowest; from bit 24 on it has a bit for each byte of a word character.
 type folding uint32
 
 const (
 	changes folding = 1<<24 - 1
-	odd     folding = 1 << 31 // and nothing else: foldRune knows
+	odd     folding = 1 << 31 // and nothing else: it is left to foldRune
 )
 
-// wordFolding is the folding of a word character of n bytes that is in lower case.
+// wordFolding is the folding of a word character of n bytes that stays as it is.
 func wordFolding(n int) folding { return (1<<n - 1) << 24 }
 
-// blocks are the foldings of 64 code points each, which have all bytes but the last in common; blockOf says which block
-// is that of a code point. The first blocks serve many: code points that are no word characters, those that are, by
-// their length, and odd ones.
+// blockOf says in which block the folding of a code point is. A block is for 64 code points, which have all bytes but the
+// last in common. Many share the first ones: that of code points that are nothing to fold, those of word characters of
+// two, three and four bytes, and that of odd ones. The others are 344.
 var (
 	blockOf [(unicode.MaxRune + 1) >> 6]uint16
-	blocks  = make([][64]folding, oddBlock+1, 512)
+	blocks  = make([][64]folding, oddBlock+1, 384)
 )
 
 const oddBlock = utf8.UTFMax + 1
 
-// init makes blocks of the ranges of package unicode in 0.1 ms.
+// init takes 0.2 ms, as it goes by the ranges of package unicode and not by code points.
 func init() {
-	for n := 2; n <= utf8.UTFMax; n++ {
-		for i := range blocks[n] {
+	for i := range 64 {
+		for n := 2; n <= utf8.UTFMax; n++ {
 			blocks[n][i] = wordFolding(n)
 		}
-	}
-	for i := range blocks[oddBlock] {
 		blocks[oddBlock][i] = odd
 	}
 	for _, table := range []*unicode.RangeTable{unicode.L, unicode.N} {
@@ -57,12 +55,12 @@ func init() {
 	}
 	for _, c := range unicode.CaseRanges {
 		for r := rune(c.Lo); r <= rune(c.Hi); r++ {
-			if unicode.ToLower(r) != r || r == capitalIWithDot || r == capitalSigma {
+			if unicode.ToLower(r) != r {
 				setFolding(r, foldingOf(r))
 			}
 		}
 	}
-	// fold decodes to ASCII and surrogates what is not UTF-8.
+	// Bytes that look like ASCII or surrogates in two or three bytes are not UTF-8.
 	for r := rune(0); r < utf8.RuneSelf; r += 64 {
 		blockOf[r>>6] = oddBlock
 	}
@@ -71,6 +69,7 @@ func init() {
 	}
 }
 
+// addWords marks a range as word characters that stay as they are.
 func addWords(low, high, stride rune) {
 	for r := low; r <= high; r += stride {
 		n := utf8.RuneLen(r)
@@ -93,26 +92,22 @@ func setFolding(r rune, f folding) {
 	blocks[i][r&63] = f
 }
 
-// foldingOf is the folding of a code point, from its definition.
+// foldingOf is the folding of a code point that is not ASCII, by its definition.
 func foldingOf(r rune) folding {
 	l := unicode.ToLower(r)
 	n := utf8.RuneLen(r)
-	switch {
-	case r < utf8.RuneSelf, n < 0, r == capitalIWithDot, r == capitalSigma, utf8.RuneLen(l) != n:
+	if r == capitalIWithDot || r == capitalSigma || utf8.RuneLen(l) != n {
 		return odd
-	}
-	var f folding
-	if isWordRune(l) {
-		f = wordFolding(n)
 	}
 	var from, to [utf8.UTFMax]byte
 	utf8.EncodeRune(from[:], r)
 	utf8.EncodeRune(to[:], l)
-	for i := range from {
-		if i == 3 && from[i] != to[i] {
-			return odd
-		}
-		f |= folding(from[i]^to[i]) << (8 * i) & changes
+	if from[3] != to[3] {
+		return odd
+	}
+	f := folding(from[0]^to[0]) | folding(from[1]^to[1])<<8 | folding(from[2]^to[2])<<16
+	if isWordRune(l) {
+		f |= wordFolding(n)
 	}
 	return f
 }

@@ -101,9 +101,9 @@ func (w *Words) fold(text []byte) {
 	w.size = at
 }
 
-// foldMixed is fold for b, the n bytes at text[i], and zeros if they are fewer than 64. It returns how far it came, which
-// is less than n where the last character may go on, or one has another length in lower case, and whether there was one
-// that is not ASCII.
+// foldMixed is fold for b, which is the n bytes at text[i], and zeros if they are fewer than 64. It returns how far it
+// came, and whether there was anything but ASCII. It stops before the end where the last character may go beyond it, and
+// after a character that has another length in lower case: up to there all bytes keep their distance from the first.
 func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, bool) {
 	out := (*[64]byte)(w.lower[at:])
 	var mask, others uint64
@@ -118,23 +118,24 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, boo
 	}
 	mixed := others != 0
 	blocks := blocks
+	// j&63 says to the compiler that it is no more: 13 % of the speed of Russian.
 	for others != 0 {
 		j := bits.TrailingZeros64(others)
 		if j > 64-utf8.UTFMax {
 			n = j
 			break
 		}
-		f, length := odd, 0
+		f, bytes := odd, uint64(0) // bytes has a bit for each of the character
 		switch x := binary.LittleEndian.Uint32(b[j:]); {
 		case x&0xc0e0 == 0x80c0:
-			f, length = blocks[blockOf[x&0x1f]][x>>8&0x3f], 2
+			f, bytes = blocks[blockOf[x&0x1f]][x>>8&0x3f], 1<<2-1
 		case x&0xc0c0f0 == 0x8080e0:
 			if block := x&0xf<<6 | x>>8&0x3f; block >= 0x800>>6 {
-				f, length = blocks[blockOf[block]][x>>16&0x3f], 3
+				f, bytes = blocks[blockOf[block]][x>>16&0x3f], 1<<3-1
 			}
 		case x&0xc0c0c0f8 == 0x808080f0:
 			if block := x&0x7<<12 | x>>8&0x3f<<6 | x>>16&0x3f; 0x10000>>6 <= block && block < uint32(len(blockOf)) {
-				f, length = blocks[blockOf[block]][x>>24&0x3f], 4
+				f, bytes = blocks[blockOf[block]][x>>24&0x3f], 1<<4-1
 			}
 		}
 		if f == odd {
@@ -151,8 +152,8 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, boo
 			out[j+1] ^= byte(f >> 8)
 			out[j+2] ^= byte(f >> 16)
 		}
-		mask |= uint64(f>>24) << j
-		others &^= 1<<(j+length) - 1
+		mask |= uint64(f>>24) << (j & 63)
+		others &^= bytes << (j & 63)
 	}
 	w.mark(at, mask&(1<<n-1))
 	return at + n, i + n, mixed
@@ -168,7 +169,7 @@ func foldByte(c byte) (lower byte, word uint64) {
 	return c, 0
 }
 
-// foldRune is fold for one character that is not ASCII.
+// foldRune is fold for one character that is not ASCII, or a sequence of bytes that is none.
 func (w *Words) foldRune(text []byte, at, i int) (int, int) {
 	r, n := utf8.DecodeRune(text[i:])
 	if r == utf8.RuneError && n == 1 {

@@ -53,17 +53,15 @@ func TestWordsAreThoseOfCountVectorizer(t *testing.T) {
 	}
 }
 
-// reference finds words one character at a time, as the definition has it.
-func reference(text []byte) (words []string, replaced int64) {
-	var lower []rune
+// lowerCase goes through a text one character at a time, as the definition has it.
+func lowerCase(text []byte) (lower []rune, replaced int64) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
+		switch {
+		case r == utf8.RuneError && n == 1:
 			replaced++
 			n = invalidBytes(text[i:])
-			r = utf8.RuneError
-		}
-		switch {
+			lower = append(lower, ' ')
 		case r == 'İ':
 			lower = append(lower, 'i', '\u0307')
 		case r == 'Σ' && isFinal(text[:i], text[i+n:]):
@@ -73,6 +71,12 @@ func reference(text []byte) (words []string, replaced int64) {
 		}
 		i += n
 	}
+	return lower, replaced
+}
+
+// reference finds words as the definition has it.
+func reference(text []byte) (words []string, replaced int64) {
+	lower, replaced := lowerCase(text)
 	words = []string{}
 	for _, word := range strings.FieldsFunc(string(lower), func(r rune) bool { return !isWordRune(r) }) {
 		if utf8.RuneCountInString(word) >= 2 {
@@ -80,6 +84,60 @@ func reference(text []byte) (words []string, replaced int64) {
 		}
 	}
 	return words, replaced
+}
+
+// checkFold compares the lower case of a text, and the marks of its bytes, with the definition.
+func checkFold(t *testing.T, w *Words, text []byte) {
+	t.Helper()
+	w.Replaced = 0
+	w.fold(text)
+	lower, replaced := lowerCase(text)
+	if string(w.Text()) != string(lower) || w.Replaced != replaced {
+		t.Fatalf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, w.Text(), w.Replaced, string(lower), replaced)
+	}
+	marks := make([]uint64, w.size/64+1)
+	at := 0
+	for _, r := range lower {
+		for range utf8.RuneLen(r) {
+			if isWordRune(r) {
+				marks[at/64] |= 1 << (at % 64)
+			}
+			at++
+		}
+	}
+	if got := w.isWord[:len(marks)]; !slices.Equal(got, marks) {
+		t.Fatalf("%q\n got marks %x\nwant      %x", text, got, marks)
+	}
+}
+
+// What init makes of package unicode's ranges is what the package says of each code point.
+func TestFoldingsAreThoseOfUnicode(t *testing.T) {
+	var w Words
+	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
+		want := odd
+		if utf8.ValidRune(r) {
+			want = foldingOf(r)
+			checkFold(t, &w, utf8.AppendRune([]byte("a"), r))
+		}
+		if got := blocks[blockOf[r>>6]][r&63]; got != want {
+			t.Errorf("%U: folding %x, want %x", r, got, want)
+		}
+	}
+}
+
+// All first and second bytes, with third and fourth ones at the borders of what UTF-8 allows.
+func TestSequencesOfBytes(t *testing.T) {
+	var w Words
+	borders := []byte{'A', 0x7f, 0x80, 0xbf, 0xc0}
+	for first := 0x80; first < 0x100; first++ {
+		for second := range 0x100 {
+			for _, third := range borders {
+				for _, fourth := range borders {
+					checkFold(t, &w, []byte{byte(first), byte(second), third, fourth, 'B'})
+				}
+			}
+		}
+	}
 }
 
 func FuzzWords(f *testing.F) {
@@ -94,16 +152,18 @@ func FuzzWords(f *testing.F) {
 		if !slices.Equal(got, want) || w.Replaced != replaced {
 			t.Errorf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, got, w.Replaced, want, replaced)
 		}
+		checkFold(t, &w, text)
 	})
 }
 
 // Alignment decides which path a character takes, so every short text is tried at every offset.
 func TestWordsAtEveryOffset(t *testing.T) {
 	var w Words
-	for _, text := range []string{"Ab", "é", "ÉÉ x", "a", "Σ", "ab İ", "\xff", "\xe2\x82x", "z_9"} {
+	for _, text := range []string{"Ab", "é", "ÉÉ x", "a", "Σ", "ab İ", "\xff", "\xe2\x82x", "z_9", "한", "ẞ", "Ა", "😀", "𐐀", "𠀀 x"} {
 		for before := range 140 {
 			for _, filler := range []string{" ", "q", "é"} {
 				b := []byte(strings.Repeat(filler, before) + text + strings.Repeat(filler, before%9))
+				checkFold(t, &w, b)
 				want, _ := reference(b)
 				if got := split(&w, b); !slices.Equal(got, want) {
 					t.Fatalf("%q\n got %q\nwant %q", b, got, want)
