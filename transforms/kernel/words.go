@@ -102,8 +102,7 @@ func (w *Words) fold(text []byte) {
 }
 
 // foldMixed is fold for b, which is the n bytes at text[i], and zeros if they are fewer than 64. It returns how far it
-// came, and whether there was anything but ASCII. It stops before the end where the last character may go beyond it, and
-// after a character that has another length in lower case: up to there all bytes keep their distance from the first.
+// came, which is not the end where the last character may go beyond it, and whether there was anything but ASCII.
 func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, bool) {
 	out := (*[64]byte)(w.lower[at:])
 	var mask, others uint64
@@ -139,12 +138,22 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, boo
 			}
 		}
 		if f == odd {
+			rest := *out
 			nextAt, next := w.foldRune(text, at+j, i+j)
-			if nextAt-at != next-i {
-				w.mark(at, mask&(1<<j-1))
+			k := next - i
+			others &^= 1<<k - 1
+			if nextAt-at == k {
+				continue
+			}
+			// It has another length in lower case: what follows moves.
+			w.mark(at, mask&(1<<j-1))
+			mask &^= 1<<k - 1
+			if nextAt < k {
 				return nextAt, next, true
 			}
-			others &^= 1<<(next-i) - 1
+			at = nextAt - k
+			out = (*[64]byte)(w.lower[at:])
+			copy(out[k:], rest[k:])
 			continue
 		}
 		if f&changes != 0 {
