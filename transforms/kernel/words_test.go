@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -52,17 +53,15 @@ func TestWordsAreThoseOfCountVectorizer(t *testing.T) {
 	}
 }
 
-// reference finds words one character at a time, as the definition has it.
-func reference(text []byte) (words []string, replaced int64) {
-	var lower []rune
+// lowerCase goes through a text one character at a time, as the definition has it.
+func lowerCase(text []byte) (lower []rune, replaced int64) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
+		switch {
+		case r == utf8.RuneError && n == 1:
 			replaced++
 			n = invalidBytes(text[i:])
-			r = utf8.RuneError
-		}
-		switch {
+			lower = append(lower, ' ')
 		case r == 'İ':
 			lower = append(lower, 'i', '\u0307')
 		case r == 'Σ' && isFinal(text[:i], text[i+n:]):
@@ -72,6 +71,12 @@ func reference(text []byte) (words []string, replaced int64) {
 		}
 		i += n
 	}
+	return lower, replaced
+}
+
+// reference finds words as the definition has it.
+func reference(text []byte) (words []string, replaced int64) {
+	lower, replaced := lowerCase(text)
 	words = []string{}
 	for _, word := range strings.FieldsFunc(string(lower), func(r rune) bool { return !isWordRune(r) }) {
 		if utf8.RuneCountInString(word) >= 2 {
@@ -79,6 +84,60 @@ func reference(text []byte) (words []string, replaced int64) {
 		}
 	}
 	return words, replaced
+}
+
+// checkFold compares the lower case of a text, and the marks of its bytes, with the definition.
+func checkFold(t *testing.T, w *Words, text []byte) {
+	t.Helper()
+	w.Replaced = 0
+	w.fold(text)
+	lower, replaced := lowerCase(text)
+	if string(w.Text()) != string(lower) || w.Replaced != replaced {
+		t.Fatalf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, w.Text(), w.Replaced, string(lower), replaced)
+	}
+	marks := make([]uint64, w.size/64+1)
+	at := 0
+	for _, r := range lower {
+		for range utf8.RuneLen(r) {
+			if isWordRune(r) {
+				marks[at/64] |= 1 << (at % 64)
+			}
+			at++
+		}
+	}
+	if got := w.isWord[:len(marks)]; !slices.Equal(got, marks) {
+		t.Fatalf("%q\n got marks %x\nwant      %x", text, got, marks)
+	}
+}
+
+// What init makes of package unicode's ranges is what the package says of each code point.
+func TestFoldingsAreThoseOfUnicode(t *testing.T) {
+	var w Words
+	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
+		want := odd
+		if utf8.ValidRune(r) {
+			want = foldingOf(r)
+			checkFold(t, &w, utf8.AppendRune([]byte("a"), r))
+		}
+		if got := blocks[blockOf[r>>6]][r&63]; got != want {
+			t.Errorf("%U: folding %x, want %x", r, got, want)
+		}
+	}
+}
+
+// All first and second bytes, with third and fourth ones at the borders of what UTF-8 allows.
+func TestSequencesOfBytes(t *testing.T) {
+	var w Words
+	borders := []byte{'A', 0x7f, 0x80, 0xbf, 0xc0}
+	for first := 0x80; first < 0x100; first++ {
+		for second := range 0x100 {
+			for _, third := range borders {
+				for _, fourth := range borders {
+					checkFold(t, &w, []byte{byte(first), byte(second), third, fourth, 'B'})
+				}
+			}
+		}
+	}
 }
 
 func FuzzWords(f *testing.F) {
@@ -93,16 +152,18 @@ func FuzzWords(f *testing.F) {
 		if !slices.Equal(got, want) || w.Replaced != replaced {
 			t.Errorf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, got, w.Replaced, want, replaced)
 		}
+		checkFold(t, &w, text)
 	})
 }
 
 // Alignment decides which path a character takes, so every short text is tried at every offset.
 func TestWordsAtEveryOffset(t *testing.T) {
 	var w Words
-	for _, text := range []string{"Ab", "é", "ÉÉ x", "a", "Σ", "ab İ", "\xff", "\xe2\x82x", "z_9"} {
+	for _, text := range []string{"Ab", "é", "ÉÉ x", "a", "Σ", "ab İ", "\xff", "\xe2\x82x", "z_9", "한", "ẞ", "Ა", "😀", "𐐀", "𠀀 x"} {
 		for before := range 140 {
 			for _, filler := range []string{" ", "q", "é"} {
 				b := []byte(strings.Repeat(filler, before) + text + strings.Repeat(filler, before%9))
+				checkFold(t, &w, b)
 				want, _ := reference(b)
 				if got := split(&w, b); !slices.Equal(got, want) {
 					t.Fatalf("%q\n got %q\nwant %q", b, got, want)
@@ -195,17 +256,59 @@ func TestRandomDocumentsAreThoseOfPython(t *testing.T) {
 	}
 }
 
+// passages are the first two articles of the Universal Declaration of Human Rights, in part.
+var passages = map[string]string{
+	"english": "All human beings are born free and equal in dignity and rights. They are endowed with reason and conscience " +
+		"and should act towards one another in a spirit of brotherhood. Everyone is entitled to all the rights and freedoms " +
+		"set forth in this Declaration, without distinction of any kind.",
+	"accents": "Upon the WHOLE, it's a well-known naïve café, self-evident truth; isn't it?",
+	"french": "Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués de raison et de " +
+		"conscience et doivent agir les uns envers les autres dans un esprit de fraternité. Chacun peut se prévaloir de tous " +
+		"les droits et de toutes les libertés proclamés dans la présente Déclaration, sans distinction aucune.",
+	"vietnamese": "Tất cả mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm và quyền lợi. Mọi con người đều được tạo " +
+		"hóa ban cho lý trí và lương tâm và cần phải đối xử với nhau trong tình bằng hữu.",
+	"turkish": "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. Akıl ve vicdana sahiptirler ve birbirlerine " +
+		"karşı kardeşlik zihniyeti ile hareket etmelidirler. İnsan Hakları, İstanbul.",
+	"russian": "Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и " +
+		"должны поступать в отношении друг друга в духе братства. Каждый человек должен обладать всеми правами и всеми " +
+		"свободами, провозглашенными настоящей Декларацией, без какого бы то ни было различия.",
+	"greek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα. Είναι προικισμένοι με " +
+		"λογική και συνείδηση, και οφείλουν να συμπεριφέρονται μεταξύ τους με πνεύμα αδελφοσύνης.",
+	"arabic": "يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق. وقد وهبوا عقلاً وضميرًا وعليهم أن يعامل بعضهم بعضًا بروح " +
+		"الإخاء. لكل إنسان حق التمتع بكافة الحقوق والحريات الواردة في هذا الإعلان، دون أي تمييز.",
+	"hindi": "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है। उन्हें बुद्धि और " +
+		"अन्तरात्मा की देन प्राप्त है और परस्पर उन्हें भाईचारे के भाव से बर्ताव करना चाहिए।",
+	"chinese": "人人生而自由, 在尊严和权利上一律平等。 他们赋有理性和良心, 并应以兄弟关系的精神相对待。 " +
+		"人人有资格享有本宣言所载的一切权利和自由, 不分种族、肤色、性别、语言、宗教、政治或其他见解、国籍或社会出身、财产、出生或其他身分等任何区别。",
+	"korean": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. 인간은 천부적으로 이성과 양심을 부여받았으며 서로 " +
+		"형제애의 정신으로 행동하여야 한다.",
+	"emoji": "great 😀 news 🎉🎉 everyone, see you all tonight 👍🏽 at eight 🍕",
+}
+
 func BenchmarkWords(b *testing.B) {
-	for name, text := range map[string]string{
+	texts := map[string]string{
 		"ascii":    strings.Repeat("Upon the WHOLE, it's a well-known, self-evident truth; isn't it? ", 20),
-		"mixed":    strings.Repeat("Upon the WHOLE, it's a well-known naïve café, self-evident truth; isn't it? ", 20),
 		"cyrillic": strings.Repeat("Все счастливые семьи похожи друг на друга ", 20),
-	} {
+		"latin1":   strings.Repeat("Upon the WHOLE, it's a well-known na\xefve caf\xe9, self-evident truth; isn't it? ", 20),
+		"capitals": strings.Repeat("ΟΛΟΙ ΟΙ ΑΝΘΡΩΠΟΙ ΓΕΝΝΙΟΥΝΤΑΙ ΕΛΕΥΘΕΡΟΙ ΚΑΙ ΙΣΟΙ ΣΤΗΝ ΑΞΙΟΠΡΕΠΕΙΑ ", 20),
+	}
+	// Words in random order, and enough of them, that the processor cannot learn where they end.
+	for name, passage := range passages {
+		rng := rand.New(rand.NewPCG(1, 1))
+		var text strings.Builder
+		for words := strings.Fields(passage); text.Len() < 1<<16; {
+			text.WriteString(words[rng.IntN(len(words))])
+			text.WriteByte(' ')
+		}
+		texts[name] = text.String()
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		b.Run(name, func(b *testing.B) {
 			var w Words
+			text := []byte(texts[name])
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				w.Split([]byte(text))
+				w.Split(text)
 			}
 		})
 	}
