@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -37,9 +38,9 @@ type bar struct {
 // chart draws the medians of all that had the same text, as horizontal bars.
 func (r report) chart(w io.Writer) error {
 	panels := []panel{
-		r.panel("CPU, seconds", cpu),
-		r.panel("wall time, seconds", wall),
-		r.panel("peak memory, MB", memory),
+		r.panel("CPU, seconds", cpu, digits),
+		r.panel("wall time, seconds", wall, digits),
+		r.panel("peak memory, MB", memory, func(x float64) string { return fmt.Sprintf("%.0f", x) }),
 	}
 	for i := range panels {
 		panels[i].X = labelWidth + i*panelWidth
@@ -53,7 +54,7 @@ func (r report) chart(w io.Writer) error {
 	})
 }
 
-func (r report) panel(title string, of func(sample) float64) panel {
+func (r report) panel(title string, of func(sample) float64, write func(float64) string) panel {
 	p := panel{Title: title}
 	longest := 0.0
 	for _, row := range r.rows {
@@ -65,7 +66,7 @@ func (r report) panel(title string, of func(sample) float64) panel {
 		if row.failure == "" && !row.larger {
 			p.Bars = append(p.Bars, bar{
 				Name:  strings.ReplaceAll(row.name, "`", ""),
-				Value: digits(row.median(of)),
+				Value: write(row.median(of)),
 				Y:     top + len(p.Bars)*barHeight,
 				Width: max(1, barWidth*row.median(of)/longest),
 				Ours:  row.name == ours,

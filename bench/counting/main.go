@@ -6,7 +6,8 @@
 //	go run ./bench/counting [-rounds 5] [-python PYTHON] [-scale 10] [-corpus FILE] [-out DIR]
 //
 // The corpus is copied until it has the size; without one, text with a Zipf vocabulary is made from a seed. PYTHON has the
-// packages of bench/requirements.txt; "make bench" makes one. A tool that is missing is named below the table.
+// packages of bench/requirements.txt; "make bench" makes one. A tool that is missing is named below the table. With
+// -make FILE it makes the text and no more.
 package main
 
 import (
@@ -31,54 +32,59 @@ func main() {
 	}
 }
 
-func run() (err error) {
+func run() error {
 	// This process stays small and starts others: what the system calls the peak memory of a process includes that of
 	// the one it was forked from.
 	if len(os.Args) == 4 && os.Args[1] == "loop" {
 		return loop(os.Args[2], os.Args[3])
 	}
-	rounds := flag.Int("rounds", 5, "measured runs of each command, after one to warm up")
-	megabytes := flag.Int64("megabytes", 332, "size of the text")
-	text := text{}
-	flag.StringVar(&text.corpus, "corpus", defaultCorpus, "documents to copy, plain or gzip, or none")
-	flag.IntVar(&text.vocabulary, "vocabulary", 300_000, "different words of the text that is made without a corpus")
-	flag.IntVar(&text.classes, "classes", 2, "its classes")
-	flag.Uint64Var(&text.seed, "seed", 1, "its seed")
-	ngrams := flag.String("ngrams", words, "lengths of n-grams to count, MIN,MAX")
-	scale := flag.Int64("scale", 0, "if it is not 0, measures sparsenb also on so many times the text; it takes disk space")
-	python := flag.String("python", "python3", "a Python with the packages of bench/requirements.txt, or - for none")
-	out := flag.String("out", filepath.Join("out", "bench"), "folder for the table and the chart")
+	o := options{}
+	flag.IntVar(&o.rounds, "rounds", 5, "measured runs of each command, after one to warm up")
+	flag.Int64Var(&o.megabytes, "megabytes", 332, "size of the text")
+	flag.StringVar(&o.text.corpus, "corpus", defaultCorpus, "documents to copy, plain or gzip, or none")
+	flag.IntVar(&o.text.vocabulary, "vocabulary", 300_000, "different words of the text that is made without a corpus")
+	flag.IntVar(&o.text.classes, "classes", 2, "its classes")
+	flag.Uint64Var(&o.text.seed, "seed", 1, "its seed")
+	flag.StringVar(&o.ngrams, "ngrams", words, "lengths of n-grams to count, MIN,MAX")
+	flag.Int64Var(&o.scale, "scale", 0, "measures sparsenb also on so many copies of the text, unless it is 0")
+	flag.StringVar(&o.python, "python", "python3", "a Python with the packages of bench/requirements.txt, or - for none")
+	flag.StringVar(&o.out, "out", filepath.Join("out", "bench"), "folder for the table and the chart")
+	made := flag.String("make", "", "file for the text; nothing is measured")
 	flag.Parse()
-	if flag.NArg() > 0 || *rounds < 1 || *megabytes < 1 || *scale < 0 || text.vocabulary < 1 || text.classes < 1 {
+	if flag.NArg() > 0 || o.rounds < 1 || o.megabytes < 1 || o.scale < 0 || o.text.vocabulary < 1 || o.text.classes < 1 {
 		flag.Usage()
 		return errors.New("rounds, sizes, words and classes are positive numbers, and there are no arguments")
+	}
+	if *made != "" {
+		what, _, err := o.text.write(*made, o.megabytes*1e6)
+		fmt.Println(what)
+		return err
 	}
 	// Interrupted, it still removes its files.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-
 	dir, err := os.MkdirTemp("", "sparsenb-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return errors.Join(o.bench(ctx, dir), os.RemoveAll(dir))
+}
+
+type options struct {
+	text                text
+	megabytes, scale    int64
+	rounds              int
+	ngrams, python, out string
+}
+
+// bench makes the text and measures everything, with its files in a folder.
+func (o options) bench(ctx context.Context, dir string) error {
 	// Some peers write the text once more, in their own format.
-	if err := needDisk(dir, *megabytes*1e6*(2+*scale)); err != nil {
+	if err := needDisk(dir, o.megabytes*1e6*(2+o.scale)); err != nil {
 		return err
 	}
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		return err
-	}
-	file, larger := filepath.Join(dir, "text.tsv"), ""
-	what, size, err := text.write(file, *megabytes*1e6)
-	if err != nil {
-		return fmt.Errorf("making the text: %w", err)
-	}
-	if *scale > 0 {
-		larger = filepath.Join(dir, "larger.tsv")
-		if _, _, err := text.write(larger, size**scale); err != nil {
-			return fmt.Errorf("making the text: %w", err)
-		}
 	}
 	sparsenb := filepath.Join(dir, "sparsenb")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", sparsenb, "./cmd/sparsenb").CombinedOutput(); err != nil {
@@ -88,27 +94,36 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
+	file, counts := filepath.Join(dir, "text.tsv"), filepath.Join(dir, "counts")
+	what, size, err := o.text.write(file, o.megabytes*1e6)
+	if err != nil {
+		return fmt.Errorf("making the text: %w", err)
+	}
 	commands := []command{
 		{name: "`wc -w`", args: []string{"wc", "-w", file}},
 		{name: bareLoop, args: []string{self, "loop", file, "1"}},
 		{name: bareLoop + ", two threads", args: []string{self, "loop", file, "2"}},
-		countCommand(ours, sparsenb, file, filepath.Join(dir, "counts"), *ngrams),
+		countCommand(ours, sparsenb, file, counts, o.ngrams),
 	}
-	if larger != "" {
-		c := countCommand(fmt.Sprintf("%s, %d × the text", ours, *scale), sparsenb, larger, filepath.Join(dir, "counts"), *ngrams)
+	if o.scale > 0 {
+		larger := filepath.Join(dir, "larger.tsv")
+		if _, _, err := (text{corpus: file}).write(larger, size*o.scale); err != nil {
+			return fmt.Errorf("copying the text: %w", err)
+		}
+		c := countCommand(fmt.Sprintf("%s, %d × the text", ours, o.scale), sparsenb, larger, counts, o.ngrams)
 		c.larger = true
 		commands = append(commands, c)
 	}
-	commands = append(commands, peerCommands(*python, file, *ngrams)...)
-	rows, err := measure(ctx, commands, *rounds)
+	commands = append(commands, peerCommands(o.python, file, o.ngrams)...)
+	rows, err := measure(ctx, commands, o.rounds)
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s, %d MB; %d CPUs; medians of %d", what, size/1e6, runtime.NumCPU(), *rounds)
-	if *ngrams != words {
-		title += fmt.Sprintf("; n-grams of %s words, the bare loop counts single ones", *ngrams)
+	title := fmt.Sprintf("%s, %d MB; %d CPUs; medians of %d", what, size/1e6, runtime.NumCPU(), o.rounds)
+	if o.ngrams != words {
+		title += fmt.Sprintf("; n-grams of %s words, the bare loop counts single ones", o.ngrams)
 	}
-	return report{title, size, rows}.publish(*out, os.Stdout)
+	return report{title, size, rows}.publish(o.out, os.Stdout)
 }
 
 const (
