@@ -81,10 +81,18 @@ $(ENGINE_CACHE)/ready: | $(VENV)/ready
 test-engines: engines ## the tests on real clusters of Flink and Spark
 	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -count=1 -v -timeout 40m ./engines
 
+# What the benchmarks compare with has a Python of its own.
+BENCH_VENV = $(CACHE)/venv-bench-$(shell cksum < bench/requirements.txt | cut -d' ' -f1)
+$(BENCH_VENV)/ready:
+	rm -rf $(BENCH_VENV)
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/pip install --quiet --disable-pip-version-check --requirement bench/requirements.txt
+	touch $@
+
 .PHONY: bench
-bench: $(VENV)/ready ## documents to counts, beside a bare loop; counts to a selection, beside NumPy; and the Go benchmarks
-	$(GO) run ./bench/counting
-	$(GO) run ./bench/solving -python $(VENV)/bin/python
+bench: $(BENCH_VENV)/ready ## documents to counts, beside a bare loop and other tools; counts to a selection, beside NumPy; and the Go benchmarks
+	$(GO) run ./bench/counting -python $(BENCH_VENV)/bin/python
+	$(GO) run ./bench/solving -python $(BENCH_VENV)/bin/python
 	$(GO) test -run "^$$" -bench . ./feature ./transforms/block ./transforms/kernel ./io/corpusio ./solver
 
 .PHONY: bench-engines

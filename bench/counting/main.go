@@ -1,31 +1,28 @@
 // Command counting measures documents to counts: sparsenb beside a bare loop over the same file, which tokenises, hashes
-// and counts with the same kernel but does nothing else, and beside wc -w. It makes its data, measures whole processes
-// from outside, one after the other in several rounds, and prints medians and ratios.
+// and counts with the same kernel but does nothing else, beside wc -w, and beside other tools that do the same work
+// (peers.py). It makes its data, measures whole processes from outside, one after the other in several rounds, and writes
+// medians and ratios as a table, counting.md, and a chart, counting.svg.
 //
-//	go run ./bench/counting [-rounds 5] [-megabytes 332] [-corpus FILE]
+//	go run ./bench/counting [-rounds 5] [-python PYTHON] [-scale 10] [-corpus FILE] [-out DIR]
 //
-// The corpus is copied until it has the size; without one, text with a Zipf vocabulary is made from a seed.
+// The corpus is copied until it has the size; without one, text with a Zipf vocabulary is made from a seed. PYTHON has the
+// packages of bench/requirements.txt; "make bench" makes one. A tool that is missing is named below the table. With
+// -make FILE it makes the text and no more.
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
-	"time"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 func main() {
@@ -41,182 +38,153 @@ func run() error {
 	if len(os.Args) == 4 && os.Args[1] == "loop" {
 		return loop(os.Args[2], os.Args[3])
 	}
-	if len(os.Args) == 5 && os.Args[1] == "make" {
-		return makeText(os.Args[2], os.Args[3], os.Args[4])
-	}
-	rounds := flag.Int("rounds", 5, "measured runs of each command, after one to warm up")
-	megabytes := flag.Int64("megabytes", 332, "size of the text")
-	corpus := flag.String("corpus", "../shared/data/imdb/train.tsv.gz", "documents to copy, plain or gzip")
+	o := options{}
+	flag.IntVar(&o.rounds, "rounds", 5, "measured runs of each command, after one to warm up")
+	flag.Int64Var(&o.megabytes, "megabytes", 332, "size of the text")
+	flag.StringVar(&o.text.corpus, "corpus", defaultCorpus, "documents to copy, plain or gzip, or none")
+	flag.IntVar(&o.text.vocabulary, "vocabulary", 300_000, "different words of the text that is made without a corpus")
+	flag.IntVar(&o.text.classes, "classes", 2, "its classes")
+	flag.Uint64Var(&o.text.seed, "seed", 1, "its seed")
+	flag.StringVar(&o.ngrams, "ngrams", words, "lengths of n-grams to count, MIN,MAX")
+	flag.Int64Var(&o.scale, "scale", 0, "measures sparsenb also on so many copies of the text, unless it is 0")
+	flag.StringVar(&o.python, "python", "python3", "a Python with the packages of bench/requirements.txt, or - for none")
+	flag.StringVar(&o.out, "out", filepath.Join("out", "bench"), "folder for the table and the chart")
+	made := flag.String("make", "", "file for the text; nothing is measured")
 	flag.Parse()
-
+	if flag.NArg() > 0 || o.rounds < 1 || o.megabytes < 1 || o.scale < 0 || o.text.vocabulary < 1 || o.text.classes < 1 {
+		flag.Usage()
+		return errors.New("rounds, sizes, words and classes are positive numbers, and there are no arguments")
+	}
+	if *made != "" {
+		what, _, err := o.text.write(*made, o.megabytes*1e6)
+		fmt.Println(what)
+		return err
+	}
+	// Interrupted, it still removes its files.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	dir, err := os.MkdirTemp("", "sparsenb-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return errors.Join(o.bench(ctx, dir), os.RemoveAll(dir))
+}
+
+type options struct {
+	text                text
+	megabytes, scale    int64
+	rounds              int
+	ngrams, python, out string
+}
+
+// bench makes the text and measures everything, with its files in a folder.
+func (o options) bench(ctx context.Context, dir string) error {
+	// Some peers write the text once more, in their own format.
+	if err := needDisk(dir, o.megabytes*1e6*(2+o.scale)); err != nil {
+		return err
+	}
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		return err
+	}
+	sparsenb := filepath.Join(dir, "sparsenb")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", sparsenb, "./cmd/sparsenb").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	text := filepath.Join(dir, "text.tsv")
-	what, err := exec.Command(self, "make", text, *corpus, strconv.FormatInt(*megabytes*1e6, 10)).Output()
+	file, counts := filepath.Join(dir, "text.tsv"), filepath.Join(dir, "counts")
+	what, size, err := o.text.write(file, o.megabytes*1e6)
 	if err != nil {
 		return fmt.Errorf("making the text: %w", err)
 	}
-	sparsenb := filepath.Join(dir, "sparsenb")
-	if out, err := exec.Command("go", "build", "-o", sparsenb, "./cmd/sparsenb").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	n := 0
 	commands := []command{
-		{"wc -w", func() *exec.Cmd { return exec.Command("wc", "-w", text) }},
-		{"bare loop", func() *exec.Cmd { return exec.Command(self, "loop", text, "1") }},
-		{"bare loop, two threads", func() *exec.Cmd { return exec.Command(self, "loop", text, "2") }},
-		{"sparsenb count", func() *exec.Cmd {
-			n++
-			return exec.Command(sparsenb, "count", "--input="+text, "--output="+filepath.Join(dir, fmt.Sprint("out", n)))
-		}},
+		{name: "`wc -w`", args: []string{"wc", "-w", file}},
+		{name: bareLoop, args: []string{self, "loop", file, "1"}},
+		{name: bareLoop + ", two threads", args: []string{self, "loop", file, "2"}},
+		countCommand(ours, sparsenb, file, counts, o.ngrams),
 	}
-	info, err := os.Stat(text)
+	if o.scale > 0 {
+		larger := filepath.Join(dir, "larger.tsv")
+		if _, _, err := (text{corpus: file}).write(larger, size*o.scale); err != nil {
+			return fmt.Errorf("copying the text: %w", err)
+		}
+		c := countCommand(fmt.Sprintf("%s, %d × the text", ours, o.scale), sparsenb, larger, counts, o.ngrams)
+		c.larger = true
+		commands = append(commands, c)
+	}
+	commands = append(commands, peerCommands(o.python, file, o.ngrams)...)
+	rows, err := measure(ctx, commands, o.rounds)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, %d MB, %d rounds\n\n", bytes.TrimSpace(what), info.Size()/1e6, *rounds)
-	results, err := measure(commands, *rounds)
-	if err != nil {
-		return err
+	title := fmt.Sprintf("%s, %d MB; %d CPUs; medians of %d", what, size/1e6, runtime.NumCPU(), o.rounds)
+	if o.ngrams != words {
+		title += fmt.Sprintf("; n-grams of %s words, the bare loop counts single ones", o.ngrams)
 	}
-	print(results, float64(info.Size())/1e6)
-	return nil
+	return report{title, size, rows}.publish(o.out, os.Stdout)
 }
 
-type command struct {
-	name  string
-	start func() *exec.Cmd
-}
+const (
+	bareLoop = "bare loop"
+	ours     = "`sparsenb count`"
+	words    = "1,1" // n-grams of one word
+)
 
-// sample is what one process took.
-type sample struct{ wall, cpu, memory float64 } // seconds, seconds, MB
-
-// measure runs the commands alternately, so that they meet the same machine.
-func measure(commands []command, rounds int) (map[string][]sample, error) {
-	results := map[string][]sample{}
-	for round := range rounds + 1 {
-		for _, c := range commands {
-			cmd := c.start()
-			started := time.Now()
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("%s: %w: %s", c.name, err, out)
-			}
-			wall := time.Since(started)
-			if round == 0 {
-				continue
-			}
-			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-			cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			results[c.name] = append(results[c.name], sample{wall.Seconds(), cpu.Seconds(), float64(usage.Maxrss) / 1e3})
+// countCommand is sparsenb itself. What it has counted is in its manifest.
+func countCommand(name, sparsenb, file, output, ngrams string) command {
+	args := []string{sparsenb, "count", "--input=" + file, "--output=" + output}
+	if ngrams != words {
+		args = append(args, "--ngrams="+ngrams)
+	}
+	return command{name: name, args: args, output: output, counted: func([]byte) (counts, error) {
+		content, err := os.ReadFile(filepath.Join(output, "manifest.json"))
+		if err != nil {
+			return counts{}, err
 		}
-	}
-	return results, nil
-}
-
-func median(samples []sample, of func(sample) float64) float64 {
-	values := make([]float64, len(samples))
-	for i, s := range samples {
-		values[i] = of(s)
-	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-}
-
-func print(results map[string][]sample, megabytes float64) {
-	names := make([]string, 0, len(results))
-	for name := range results {
-		names = append(names, name)
-	}
-	wall := func(s sample) float64 { return s.wall }
-	cpu := func(s sample) float64 { return s.cpu }
-	memory := func(s sample) float64 { return s.memory }
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(order(a), order(b)) })
-	base := median(results["bare loop"], cpu)
-	fmt.Println("| | wall s | MB/s | CPU s | CPU / bare loop | peak MB |")
-	fmt.Println("|---|---|---|---|---|---|")
-	for _, name := range names {
-		r := results[name]
-		fmt.Printf("| %s | %.2f | %.0f | %.2f | %.2f | %.0f |\n", name, median(r, wall), megabytes/median(r, wall), median(r, cpu), median(r, cpu)/base, median(r, memory))
-	}
-}
-
-func order(name string) int {
-	return slices.IndexFunc([]string{"wc", "bare loop", "bare loop,", "sparsenb"}, func(p string) bool { return strings.HasPrefix(name, p) }) + strings.Count(name, ",")
-}
-
-// makeText writes about so many bytes of documents, and prints what they are.
-func makeText(name, corpus, bytes string) (err error) {
-	size, err := strconv.ParseInt(bytes, 10, 64)
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 1<<20)
-	if content, e := readCorpus(corpus); e == nil {
-		fmt.Println(filepath.Base(filepath.Dir(corpus))+"/"+filepath.Base(corpus), "again and again")
-		for written := int64(0); written+int64(len(content))/2 < size; written += int64(len(content)) {
-			if _, err := w.Write(content); err != nil {
-				return err
-			}
+		var manifest struct {
+			Classes  []struct{ Tokens int64 }
+			Features int64
 		}
-	} else {
-		fmt.Println("Zipf text with 300,000 words")
-		if err := writeZipf(w, size); err != nil {
-			return err
+		err = json.Unmarshal(content, &manifest)
+		c := counts{Features: manifest.Features}
+		for _, class := range manifest.Classes {
+			c.Tokens += class.Tokens
 		}
-	}
-	return w.Flush()
+		return c, err
+	}}
 }
 
-func readCorpus(name string) (content []byte, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// peerCommands are the functions of peers.py.
+func peerCommands(python, file, ngrams string) (commands []command) {
+	for _, p := range []struct {
+		name, function string
+		ngrams         bool // it counts them
+	}{
+		{"scikit-learn `CountVectorizer`", "countvectorizer", true},
+		{"scikit-learn `HashingVectorizer`", "hashingvectorizer", true},
+		{"Polars", "polars", false},
+		{"DuckDB", "duckdb", false},
+		{"Spark `local[" + strconv.Itoa(runtime.NumCPU()) + "]`", "spark", false},
+		{"Vowpal Wabbit", "vowpalwabbit", false},
+		{"fastText", "fasttext", false},
+	} {
+		c := command{name: p.name, peer: true, counted: lastLine}
+		c.args = []string{python, filepath.Join("bench", "counting", "peers.py"), p.function, file, ngrams}
+		switch {
+		case python == "-":
+			c.unasked = "not asked, by -python -"
+		case ngrams != words && !p.ngrams:
+			c.unasked = "not asked, it does not count n-grams as peers.py uses it"
+		}
+		commands = append(commands, c)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if !strings.HasSuffix(name, ".gz") {
-		return io.ReadAll(f)
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
+	return commands
 }
 
-func writeZipf(w io.Writer, size int64) error {
-	rng := rand.New(rand.NewPCG(1, 1))
-	zipf := rand.NewZipf(rng, 1.05, 3, 300_000)
-	var line []byte
-	for written := int64(0); written < size; written += int64(len(line)) {
-		line = append(line[:0], '0'+byte(rng.IntN(2)), '\t')
-		for range 50 + rng.IntN(400) {
-			line = appendWord(line, zipf.Uint64())
-		}
-		line[len(line)-1] = '\n'
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// appendWord writes the rank in syllables: frequent words are short.
-func appendWord(line []byte, rank uint64) []byte {
-	const consonants, vowels = "bcdfghklmnprstvw", "aeiou"
-	for rank += 16; rank > 0; rank /= 80 {
-		line = append(line, consonants[rank%16], vowels[rank/16%5])
-	}
-	return append(line, ' ')
+// lastLine reads what a peer prints.
+func lastLine(stdout []byte) (c counts, err error) {
+	err = json.Unmarshal([]byte(last(stdout)), &c)
+	return c, err
 }
