@@ -69,7 +69,8 @@ func runTampered(t *testing.T, dir string, d Documents, sel Selection, what stri
 		audit := auditParams(run, d)
 		audit.Selection = true
 		audited := transforms.Audit(s, totals, parts, audit)
-		selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel, transforms.CommitParams{Run: run, Output: dir})
+		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
+		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})
 	}, func(Progress) {})
 }
 

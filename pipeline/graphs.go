@@ -11,18 +11,25 @@ import (
 
 // Train counts documents, selects features from the counts, and publishes both under output.
 func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) {
-	parts, histogram, totals := count(s, run, output, d, sel)
+	c := count(s, run, output, d, sel)
 	audit := auditParams(run, d)
 	audit.Selection, audit.Positive = true, sel.Positive
-	audited := transforms.Audit(s, totals, parts, audit)
-	source := countio.Source{Dir: output}
-	selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: source, Model: sel.Model, Threads: d.Tuning.Threads}, sel, transforms.CommitParams{Run: run, Output: output})
+	audited := transforms.Audit(s, c.totals, c.parts, audit)
+	from := transforms.SelectParams{Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads}
+	solved, selected := selectFrom(s, audited, c.parts, c.histogram, from, sel)
+	commit := transforms.CommitParams{Run: run, Output: output}
+	if d.HashBits > 0 {
+		named := transforms.NameBuckets(s, c.ranges, selected, d.countParams(run))
+		transforms.CommitBuckets(s, audited, solved, selected, named, commit)
+	} else {
+		transforms.Commit(s, audited, solved, selected, commit)
+	}
 }
 
 // Count counts documents and publishes the counts under output.
 func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
-	parts, _, totals := count(s, run, output, d, Selection{})
-	audited := transforms.Audit(s, totals, parts, auditParams(run, d))
+	c := count(s, run, output, d, Selection{})
+	audited := transforms.Audit(s, c.totals, c.parts, auditParams(run, d))
 	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output})
 }
 
@@ -32,36 +39,44 @@ func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selectio
 	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive,
 	})
-	selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}, sel, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
+	from := transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}
+	solved, selected := selectFrom(s, audited, parts, histogram, from, sel)
+	transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
 }
 
+// counted is what counting gives.
+type counted struct{ ranges, parts, histogram, totals beam.PCollection }
+
 // count is the part of the graph that touches the text.
-func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) (parts, histogram, totals beam.PCollection) {
+func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) (c counted) {
 	full, _ := d.split()
-	ranges := transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
-	area := ""
-	if d.Tuning.Spill {
-		area = run.ID
-	}
-	blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
+	p := d.countParams(run)
+	c.ranges = transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
+	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
+	c.parts, c.histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
+		Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
+	})
+	c.totals = totals
+	return c
+}
+
+func (d Documents) countParams(run modelio.Run) transforms.CountParams {
+	p := transforms.CountParams{
 		Analyzer: d.Analyzer, HashBits: d.HashBits, StopWords: d.StopWords, Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes,
 		Threads: d.Tuning.Threads, MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes, KeyBits: d.Tuning.KeyBits,
-		Area: area, TempDir: d.Tuning.TempDir,
-	})
-	parts, histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
-		Output: output, Shards: d.Shards, Model: sel.Model, Threads: d.Tuning.Threads, HashBits: d.HashBits, KeyBits: d.Tuning.KeyBits,
-		Area: area,
-	})
-	return parts, histogram, totals
+	}
+	if d.Tuning.Spill {
+		p.Area, p.TempDir = run.ID, d.Tuning.TempDir
+	}
+	return p
 }
 
 // selectFrom is the part of the graph that knows counts only.
-func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from transforms.SelectParams, sel Selection, commit transforms.CommitParams) {
-	solved := transforms.Solve(s, audited, histogram, transforms.SolveParams{
+func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from transforms.SelectParams, sel Selection) (solved, selected beam.PCollection) {
+	solved = transforms.Solve(s, audited, histogram, transforms.SolveParams{
 		Model: sel.Model, Method: sel.Method, Strategy: sel.Strategy, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
 	})
-	selected := transforms.SelectFeatures(s, parts, solved, from)
-	transforms.Commit(s, audited, solved, selected, commit)
+	return solved, transforms.SelectFeatures(s, parts, solved, from)
 }
 
 func auditParams(run modelio.Run, d Documents) transforms.AuditParams {

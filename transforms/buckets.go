@@ -51,7 +51,7 @@ func (f *nameFn) StartBundle(context.Context, func(*[]byte) bool, func(int, []by
 func (f *nameFn) Teardown() { f.count.abandon() }
 
 func (f *nameFn) ProcessElement(ctx context.Context, element []byte, selected func(*[]byte) bool, emit func(int, []byte)) error {
-	if f.count.bundle == nil {
+	if f.count.only == nil {
 		f.count.only = kernel.NewBuckets(f.HashBits)
 		err := each(selected, func(s Selected) error {
 			for _, feat := range s.Features {
@@ -62,6 +62,9 @@ func (f *nameFn) ProcessElement(ctx context.Context, element []byte, selected fu
 		if err != nil {
 			return err
 		}
+	}
+	if f.count.only.Empty() {
+		return nil
 	}
 	return f.count.ProcessElement(ctx, element, emit, nil)
 }
@@ -122,6 +125,9 @@ func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next func(*[
 		if err := flush(); err != nil {
 			return err
 		}
+	}
+	if err := in.done(); err != nil {
+		return err
 	}
 	return emitRecord(emit, out)
 }

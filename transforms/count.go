@@ -346,7 +346,7 @@ func (w *countWorker) finish() error {
 
 // refer sends a reference to a run to every shard.
 func (w *countWorker) refer(run spill.Run) error {
-	reference := w.area.Add(run)
+	reference := w.area.Add(run, w.params.Shards)
 	for shard := range w.params.Shards {
 		if err := w.send(shard, reference); err != nil {
 			return err

@@ -72,6 +72,9 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", shard, err)
 		}
+		if err := in.done(); err != nil {
+			return fmt.Errorf("shard %d: %w", shard, err)
+		}
 		hist.Pack(MaxElement, func(b []byte) { emit(1, b) })
 		return emitRecord(func(b []byte) { emit(0, b) }, part)
 	}, emitPart, emitPairs)

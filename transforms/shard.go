@@ -9,9 +9,11 @@ import (
 
 // shardInput is what has come of one shard: count blocks, or references to runs of counts in this process.
 type shardInput struct {
-	keys   block.Keys
-	blocks [][]byte
-	runs   []spill.Run
+	area       string
+	keys       block.Keys
+	blocks     [][]byte
+	runs       []spill.Run
+	references [][]byte // to the runs
 }
 
 // mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of many bundles repeat each
@@ -20,7 +22,7 @@ const mergeBytes = 64 << 20
 
 // collect takes what has come of a shard. Blocks are merged if they are many.
 func collect(area string, keys block.Keys, next func(*[]byte) bool) (in shardInput, err error) {
-	in.keys = keys
+	in.area, in.keys = area, keys
 	size, limit := 0, mergeBytes
 	var b []byte
 	for next(&b) {
@@ -29,7 +31,7 @@ func collect(area string, keys block.Keys, next func(*[]byte) bool) (in shardInp
 			if err != nil {
 				return in, err
 			}
-			in.runs = append(in.runs, run)
+			in.runs, in.references = append(in.runs, run), append(in.references, b)
 			continue
 		}
 		in.blocks = append(in.blocks, b)
@@ -58,6 +60,16 @@ func (in shardInput) open(shard int) (labels []string, sources []block.Source, e
 		sources = append(sources, r.Shard(shard, places(r.Labels(), labels))...)
 	}
 	return labels, sources, nil
+}
+
+// done says that the shard was merged.
+func (in shardInput) done() error {
+	for _, reference := range in.references {
+		if err := spill.Done(in.area, reference); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // places returns where labels stand in a sorted list that has them all.

@@ -51,12 +51,15 @@ func (b *Buckets) Add(key uint64) {
 	bucket := key >> (64 - b.bits)
 	b.set[bucket] = true
 	// Of few bits, a bucket has several values of the leading bits.
-	first := bucket << (64 - b.bits) >> (64 - nearBits)
-	last := (bucket<<(64-b.bits) | 1<<(64-b.bits) - 1) >> (64 - nearBits)
-	for at := first; at <= last; at++ {
+	least := bucket << (64 - b.bits)
+	most := least + (1<<(64-b.bits) - 1)
+	for at := least >> (64 - nearBits); at <= most>>(64-nearBits); at++ {
 		b.near[at>>6] |= 1 << (at & 63)
 	}
 }
+
+// Empty reports whether the set has no bucket.
+func (b *Buckets) Empty() bool { return len(b.set) == 0 }
 
 // Has reports whether the bucket of a key is in the set.
 func (b *Buckets) Has(key uint64) bool {

@@ -137,7 +137,7 @@ func (s *source) Next() bool {
 	if len(s.entries) == 0 {
 		return false
 	}
-	if s.ahead--; s.ahead < 0 {
+	if s.ahead--; s.ahead < 0 && s.hashBits == 0 {
 		s.load()
 	}
 	e := &s.entries[0]

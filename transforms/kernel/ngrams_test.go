@@ -230,3 +230,30 @@ func BenchmarkNgrams(b *testing.B) {
 		})
 	}
 }
+
+func TestBucketsOfASet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 6))
+	for _, bits := range []int{1, 2, 10, nearBits, nearBits + 1, MaxHashBits} {
+		set, in := NewBuckets(bits), map[uint64]bool{}
+		if !set.Empty() {
+			t.Error("a new set is not empty")
+		}
+		for range min(1<<bits/2, 1000) {
+			key := rng.Uint64()
+			set.Add(key)
+			in[key>>(64-bits)] = true
+		}
+		for bucket := range in {
+			for _, key := range []uint64{bucket << (64 - bits), (bucket+1)<<(64-bits) - 1} {
+				if !set.Has(key) {
+					t.Fatalf("%d bits: %x is not in its bucket", bits, key)
+				}
+			}
+		}
+		for range 10_000 {
+			if key := rng.Uint64(); set.Has(key) != in[key>>(64-bits)] {
+				t.Fatalf("%d bits: %x", bits, key)
+			}
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // Words finds the words of one text after the other.
 type Words struct {
-	// Replaced counts sequences of bytes that are not UTF-8; each separates words, as U+FFFD does.
+	// Replaced counts sequences of bytes that are not UTF-8; each is U+FFFD, which separates words.
 	Replaced int64
 
 	lower  []byte   // the lower-cased text, and room to read past its end
@@ -183,8 +183,7 @@ func (w *Words) foldRune(text []byte, at, i int) (int, int) {
 	r, n := utf8.DecodeRune(text[i:])
 	if r == utf8.RuneError && n == 1 {
 		w.Replaced++
-		w.lower[at] = ' '
-		return at + 1, i + invalidBytes(text[i:])
+		return at + utf8.EncodeRune(w.lower[at:at+utf8.UTFMax], utf8.RuneError), i + invalidBytes(text[i:])
 	}
 	for _, l := range lowerRune(text, i, n, r) {
 		if l == 0 {
@@ -222,12 +221,12 @@ func (w *Words) replace(text []byte) (valid []byte) {
 	return valid
 }
 
-// reserve makes room for a text of n bytes, which in lower case has half as many again at most: only characters of two
-// bytes become longer, and then take three. It clears the marks.
+// reserve makes room for a text of n bytes, which in lower case has three times as many at most: where all of it is bytes
+// that are not UTF-8. It clears the marks.
 func (w *Words) reserve(n int) {
-	n += n / 2
+	n *= 3
 	if len(w.lower) < n+slack {
-		w.lower = make([]byte, n+n/4+slack)
+		w.lower = make([]byte, n+n/8+slack)
 		w.isWord = make([]uint64, len(w.lower)/64+2)
 	}
 	clear(w.isWord[:n/64+2])

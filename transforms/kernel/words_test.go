@@ -61,7 +61,7 @@ func lowerCase(text []byte) (lower []rune, replaced int64) {
 		case r == utf8.RuneError && n == 1:
 			replaced++
 			n = invalidBytes(text[i:])
-			lower = append(lower, ' ')
+			lower = append(lower, utf8.RuneError)
 		case r == 'İ':
 			lower = append(lower, 'i', '\u0307')
 		case r == 'Σ' && isFinal(text[:i], text[i+n:]):

@@ -26,6 +26,7 @@ type Area struct {
 	dir   string
 	mu    sync.Mutex
 	runs  []Run
+	left  []int // shards of each run that were not merged yet
 	files []*os.File
 }
 
@@ -61,18 +62,18 @@ func Leave(job string) error {
 	for _, f := range a.files {
 		errs = append(errs, f.Close(), remove(f))
 	}
-	a.runs, a.files = nil, nil
+	a.runs, a.left, a.files = nil, nil, nil
 	return errors.Join(errs...)
 }
 
 // magic starts a reference, as another starts a block.
 const magic = "run\x01"
 
-// Add keeps a run and returns the reference to it.
-func (a *Area) Add(r Run) []byte {
+// Add keeps a run of so many shards until all are done, and returns the reference to it.
+func (a *Area) Add(r Run, shards int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.runs = append(a.runs, r)
+	a.runs, a.left = append(a.runs, r), append(a.left, shards)
 	return binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(a.runs)-1))
 }
 
@@ -80,20 +81,36 @@ func (a *Area) Add(r Run) []byte {
 func IsReference(b []byte) bool { return len(b) == len(magic)+4 && string(b[:len(magic)]) == magic }
 
 // Find returns the run that a reference is to.
-func Find(job string, reference []byte) (Run, error) {
+func Find(job string, reference []byte) (r Run, err error) {
+	err = at(job, reference, func(a *Area, n int) { r = a.runs[n] })
+	return r, err
+}
+
+// Done says that a shard of a run was merged. A run of which all were is forgotten, and with it its memory.
+func Done(job string, reference []byte) error {
+	return at(job, reference, func(a *Area, n int) {
+		if a.left[n]--; a.left[n] == 0 {
+			a.runs[n] = nil
+		}
+	})
+}
+
+// at calls do for the run that a reference is to.
+func at(job string, reference []byte, do func(a *Area, n int)) error {
 	n := int(binary.LittleEndian.Uint32(reference[len(magic):]))
 	mu.Lock()
-	defer mu.Unlock()
 	a := areas[job]
+	mu.Unlock()
 	if a == nil {
-		return nil, fmt.Errorf("run %d of counts is not in this process", n)
+		return fmt.Errorf("run %d of counts is not in this process", n)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n >= len(a.runs) {
-		return nil, fmt.Errorf("run %d of counts is not in this process", n)
+	if n >= len(a.runs) || a.runs[n] == nil {
+		return fmt.Errorf("run %d of counts is not in this process", n)
 	}
-	return a.runs[n], nil
+	do(a, n)
+	return nil
 }
 
 // create makes a temporary file that has no name, so that nothing of it is left however this process ends.

@@ -77,7 +77,7 @@ func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Find("job", area.Add(run))
+		again, err := Find("job", area.Add(run, shards))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,13 +99,29 @@ func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("%d features: %d came back, or others", len(want), len(got))
 		}
 	}
+	run, err := write(f, features(3), 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference := area.Add(run, shards)
+	for range shards {
+		if _, err := Find("job", reference); err != nil {
+			t.Error(err)
+		}
+		if err := Done("job", reference); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Find("job", reference); err == nil {
+		t.Error("a run is kept after its shards are done")
+	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("the file has a name: %v, %v", left, err)
 	}
 	if err := Leave("job"); err != nil {
 		t.Error(err)
 	}
-	if _, err := Find("job", area.Add(nil)); err == nil {
+	if _, err := Find("job", area.Add(nil, shards)); err == nil {
 		t.Error("a run of a job that has left is found")
 	}
 	if err := errors.Join(Leave("job"), Leave("another")); err != nil {
