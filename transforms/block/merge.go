@@ -61,34 +61,31 @@ func OpenAll(keys Keys, blocks [][]byte, more ...string) (labels []string, sourc
 // MergeSources calls visit with every feature of the sources, in order, with the sum of its counts. The feature is
 // valid during the call only.
 func MergeSources(sources []Source, classes int, visit func(*Feature) error) error {
-	h := make(heap, 0, len(sources))
-	for _, s := range sources {
-		if err := h.push(s); err != nil {
-			return err
-		}
+	t, err := newTree(sources)
+	if err != nil {
+		return err
 	}
-	h.build()
 	total := adder{sums: make([]Count, classes)}
 	var merged Feature
 	var name []byte
-	for len(h) > 0 {
-		if h.alone() {
-			if err := visit(h[0].feature); err != nil {
+	for t.left > 0 {
+		first := t.first()
+		if t.alone() {
+			if err := visit(first); err != nil {
 				return err
 			}
-			if err := h.advance(); err != nil {
+			if err := t.advance(); err != nil {
 				return err
 			}
 			continue
 		}
-		first := h[0].feature
 		name = append(name[:0], first.Name...)
 		merged.Key, merged.Name = first.Key, name
-		for len(h) > 0 && h[0].key == merged.Key && bytes.Equal(h[0].feature.Name, name) {
-			if err := total.add(h[0].feature.Counts); err != nil {
+		for t.left > 0 && t.first().Key == merged.Key && bytes.Equal(t.first().Name, name) {
+			if err := total.add(t.first().Counts); err != nil {
 				return err
 			}
-			if err := h.advance(); err != nil {
+			if err := t.advance(); err != nil {
 				return err
 			}
 		}
@@ -130,70 +127,4 @@ func (a *adder) take(counts []Count) []Count {
 	}
 	a.touched = a.touched[:0]
 	return counts
-}
-
-// heap holds the sources that have a feature left, the one with the least feature first.
-type heap []head
-
-// head is a source at its next feature.
-type head struct {
-	key     uint64 // of the feature
-	feature *Feature
-	source  Source
-}
-
-// alone reports whether no other source can have the first feature: none has its key.
-func (h heap) alone() bool {
-	return (len(h) < 2 || h[1].key != h[0].key) && (len(h) < 3 || h[2].key != h[0].key)
-}
-
-func (h heap) less(i, j int) bool {
-	a, b := &h[i], &h[j]
-	return a.key < b.key || a.key == b.key && bytes.Compare(a.feature.Name, b.feature.Name) < 0
-}
-
-func (h *heap) push(s Source) error {
-	if s.Next() {
-		f := s.Feature()
-		*h = append(*h, head{f.Key, f, s})
-	}
-	return s.Err()
-}
-
-func (h heap) build() {
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		h.sink(i)
-	}
-}
-
-// advance moves the first source to its next feature.
-func (h *heap) advance() error {
-	first := &(*h)[0]
-	s := first.source
-	if s.Next() {
-		first.feature = s.Feature()
-		first.key = first.feature.Key
-	} else {
-		last := len(*h) - 1
-		(*h)[0] = (*h)[last]
-		*h = (*h)[:last]
-	}
-	h.sink(0)
-	return s.Err()
-}
-
-func (h heap) sink(i int) {
-	for {
-		least := i
-		for _, child := range [2]int{2*i + 1, 2*i + 2} {
-			if child < len(h) && h.less(child, least) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
 }

@@ -69,7 +69,7 @@ func (t *table) chunks() int {
 func (t *table) slots() int { return len(t.entries) - behind }
 
 // crowded reports whether the table should grow before it takes another feature.
-func (t *table) crowded() bool { return 2*t.used >= t.slots() }
+func (t *table) crowded() bool { return 8*t.used >= 5*t.slots() }
 
 // packed reports whether the table has to grow before it takes another feature.
 func (t *table) packed() bool { return 4*t.used >= 3*t.slots() }
