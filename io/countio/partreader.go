@@ -88,7 +88,7 @@ func (r *partReader) open(f fileio.File, info fileio.Info) error {
 	note, _ := file.Lookup(uniqueIDs) // missing in parts that were written before there was one
 	r.unique = note == "true"
 	r.groups = file.RowGroups()
-	r.feature.names = &partNames{groups: r.groups, column: r.at[featureAt], group: -1}
+	r.feature.names = &partNames{part: r.part, groups: r.groups, column: r.at[featureAt], group: -1}
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (r *partReader) readRows(group int, row int64, ids []int64, classes []int32
 		if count <= 0 || docs <= 0 || docs > count {
 			name, err := f.names.at(group, row+int64(i))
 			if err != nil {
-				return fmt.Errorf("%s: %w", r.part, err)
+				return err
 			}
 			return fmt.Errorf("%s: the feature %q has %d occurrences in %d documents of %s", r.part, name, count, docs, r.classes.Labels[class])
 		}
@@ -132,7 +132,7 @@ func (r *partReader) readRows(group int, row int64, ids []int64, classes []int32
 		if !r.unique {
 			name, err := f.names.at(group, row+int64(i))
 			if err != nil {
-				return fmt.Errorf("%s: %w", r.part, err)
+				return err
 			}
 			if next = next || !bytes.Equal(name, f.name); next {
 				if err := r.show(); err != nil {
@@ -257,6 +257,7 @@ func lookUp[T any](values []T, places []int32, dictionary []T) ([]T, error) {
 
 // partNames reads names, a page at a time, of rows that are asked for in their order.
 type partNames struct {
+	part   string
 	groups []parquet.RowGroup
 	column int
 	group  int // of the page; -1 before the first
@@ -271,7 +272,7 @@ type partNames struct {
 func (n *partNames) at(group int, row int64) (name []byte, err error) {
 	if i := row - n.first; group != n.group || i+1 >= int64(len(n.ends)) {
 		if err := n.read(group, row); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", n.part, err)
 		}
 	}
 	i := row - n.first

@@ -18,7 +18,7 @@ import (
 
 // FormatVersion is the version of all Parquet files that the project writes. It stands in their metadata.
 //
-//	1  the first
+//	1  the first; the encodings of parts may change within it
 const FormatVersion = "1"
 
 // WriterOptions are what makes equal rows equal bytes: nothing in a file depends on the machine, the time or the build.
