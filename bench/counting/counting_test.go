@@ -19,7 +19,7 @@ import (
 
 // The bare loop is this program again.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 4 && os.Args[1] == "loop" {
+	if len(os.Args) == 5 && os.Args[1] == "loop" {
 		main()
 		return
 	}
@@ -117,7 +117,7 @@ func TestMeasure(t *testing.T) {
 	unasked := peer("unasked", "exit 1")
 	unasked.unasked = "not asked"
 	rows, err := measure(t.Context(), []command{
-		{name: bareLoop, args: []string{self, "loop", file, "1"}},
+		{name: bareLoop, args: []string{self, "loop", file, "1", words}},
 		shell(ours, `echo '{"tokens": 5000, "features": 7}'`),
 		peer("good", `echo progress; echo '{"tokens": 5001, "features": null}'`),
 		peer("other", `echo '{"tokens": 5006, "features": 7}'`),

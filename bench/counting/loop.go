@@ -14,9 +14,13 @@ import (
 
 // loop is the bare loop: it reads a file, 256 KB at a time, and counts its documents. With several threads each has a
 // part of the file, and tables of its own, which nobody merges.
-func loop(name, threads string) (err error) {
+func loop(name, threads, ngrams string) (err error) {
 	n, err := strconv.Atoi(threads)
 	if err != nil {
+		return err
+	}
+	var a kernel.Analyzer
+	if _, err := fmt.Sscanf(ngrams, "%d,%d", &a.Min, &a.Max); err != nil {
 		return err
 	}
 	f, err := os.Open(name)
@@ -33,7 +37,7 @@ func loop(name, threads string) (err error) {
 	for i := range n {
 		wg.Go(func() {
 			start, end := info.Size()*int64(i)/int64(n), info.Size()*int64(i+1)/int64(n)
-			errs[i] = count(io.NewSectionReader(f, start, end-start))
+			errs[i] = count(io.NewSectionReader(f, start, end-start), a)
 		})
 	}
 	wg.Wait()
@@ -41,8 +45,8 @@ func loop(name, threads string) (err error) {
 }
 
 // count counts the lines of a part; the one that is cut at each end counts as two.
-func count(r io.Reader) error {
-	c := kernel.NewCounter(kernel.Config{})
+func count(r io.Reader, a kernel.Analyzer) error {
+	c := kernel.NewCounter(kernel.Config{Analyzer: a})
 	buffer := make([]byte, 256<<10)
 	documents, held := 0, 0
 	for {

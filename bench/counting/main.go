@@ -35,8 +35,8 @@ func main() {
 func run() error {
 	// This process stays small and starts others: what the system calls the peak memory of a process includes that of
 	// the one it was forked from.
-	if len(os.Args) == 4 && os.Args[1] == "loop" {
-		return loop(os.Args[2], os.Args[3])
+	if len(os.Args) == 5 && os.Args[1] == "loop" {
+		return loop(os.Args[2], os.Args[3], os.Args[4])
 	}
 	o := options{}
 	flag.IntVar(&o.rounds, "rounds", 5, "measured runs of each command, after one to warm up")
@@ -101,8 +101,8 @@ func (o options) bench(ctx context.Context, dir string) error {
 	}
 	commands := []command{
 		{name: "`wc -w`", args: []string{"wc", "-w", file}},
-		{name: bareLoop, args: []string{self, "loop", file, "1"}},
-		{name: bareLoop + ", two threads", args: []string{self, "loop", file, "2"}},
+		{name: bareLoop, args: []string{self, "loop", file, "1", o.ngrams}},
+		{name: bareLoop + ", two threads", args: []string{self, "loop", file, "2", o.ngrams}},
 		countCommand(ours, sparsenb, file, counts, o.ngrams),
 	}
 	if o.scale > 0 {
@@ -121,7 +121,7 @@ func (o options) bench(ctx context.Context, dir string) error {
 	}
 	title := fmt.Sprintf("%s, %d MB; %d CPUs; medians of %d", what, size/1e6, runtime.NumCPU(), o.rounds)
 	if o.ngrams != words {
-		title += fmt.Sprintf("; n-grams of %s words, the bare loop counts single ones", o.ngrams)
+		title += fmt.Sprintf("; n-grams of %s words", o.ngrams)
 	}
 	return report{title, size, rows}.publish(o.out, os.Stdout)
 }
