@@ -122,11 +122,11 @@ func (r *Reader) Next() bool {
 	if !ok {
 		return false
 	}
-	key, previous := r.keys(name), r.at
-	r.at = Feature{Key: key, Name: name, Counts: previous.Counts[:0]}
-	if previous.Name != nil && compare(previous.Key, previous.Name, key, name) >= 0 {
+	key := r.keys(name)
+	if r.at.Name != nil && key <= r.at.Key && compare(r.at.Key, r.at.Name, key, name) >= 0 {
 		r.corrupt("features are not in order")
 	}
+	r.at.Key, r.at.Name, r.at.Counts = key, name, r.at.Counts[:0]
 	n := r.length()
 	if n == 0 {
 		r.corrupt("a feature without counts")
@@ -173,12 +173,17 @@ func (r *Reader) corrupt(what string) {
 	}
 }
 
+// uvarint reads a number. Most take one byte, and are read without a call.
 func (r *Reader) uvarint() uint64 {
 	if len(r.body) > 0 && r.body[0] < 0x80 {
 		x := r.body[0]
 		r.body = r.body[1:]
 		return uint64(x)
 	}
+	return r.longUvarint()
+}
+
+func (r *Reader) longUvarint() uint64 {
 	x, n := binary.Uvarint(r.body)
 	if n <= 0 {
 		r.corrupt("a number is cut short")
