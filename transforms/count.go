@@ -325,10 +325,10 @@ func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
 func (w *countWorker) flush() error {
 	p := w.params
 	if w.area == nil {
-		return w.counter.Flush(p.Shards, p.BlockBytes, w.send)
+		return w.counter.Flush(p.Shards, p.BlockBytes, false, w.send)
 	}
 	run, err := w.file.Write(w.counter.Labels(), p.Shards, p.kernelConfig().Keys(), func(emit func(int, []byte) error) error {
-		return w.counter.Flush(p.Shards, spill.BlockBytes, emit)
+		return w.counter.Flush(p.Shards, spill.BlockBytes, true, emit)
 	})
 	if err != nil {
 		return err

@@ -215,12 +215,14 @@ func (r *Reader) bytes() ([]byte, bool) {
 }
 
 // Writer packs sorted features into blocks of at most Limit bytes, unless a single feature is larger, and hands each to
-// Emit, which may keep it.
+// Emit, which may keep it unless Reuse is set.
 type Writer struct {
 	Limit  int
 	Labels []string // what Count.Class is an index of
 	Emit   func(b []byte) error
+	Reuse  bool // the memory of a block for the next one
 
+	block       []byte
 	body        []byte
 	features    uint64
 	local       []int // from Count.Class to the block's class, plus 1
@@ -284,7 +286,11 @@ func (w *Writer) Flush() error {
 	if w.features == 0 {
 		return nil
 	}
-	b := append(make([]byte, 0, w.size()), magic...)
+	b := w.block[:0]
+	if !w.Reuse {
+		b = make([]byte, 0, w.size())
+	}
+	b = append(b, magic...)
 	b = binary.AppendUvarint(b, uint64(len(w.order)))
 	for _, class := range w.order {
 		b = binary.AppendUvarint(b, uint64(len(w.Labels[class])))
@@ -294,6 +300,7 @@ func (w *Writer) Flush() error {
 	b = binary.AppendUvarint(b, w.features)
 	b = append(b, w.body...)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	w.block = b
 	w.body, w.order, w.features, w.labelsBytes = w.body[:0], w.order[:0], 0, 0
 	return w.Emit(b)
 }

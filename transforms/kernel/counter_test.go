@@ -110,7 +110,7 @@ func TestCounterCountsWhatMapsCount(t *testing.T) {
 			c := NewCounter(config)
 			blocks, flushes := map[int][][]byte{}, 0
 			flush := func() {
-				err := c.Flush(shards, 4096, func(shard int, b []byte) error {
+				err := c.Flush(shards, 4096, false, func(shard int, b []byte) error {
 					blocks[shard] = append(blocks[shard], b)
 					return nil
 				})
@@ -174,7 +174,7 @@ func TestOverlongWordsAreDroppedAndCounted(t *testing.T) {
 	for range 3 {
 		c.Add([]byte("a"), []byte(strings.Repeat("x", MaxName)+" "+strings.Repeat("y", MaxName+1)+" short"))
 	}
-	if err := c.Flush(1, 1<<20, func(int, []byte) error { return nil }); err != nil {
+	if err := c.Flush(1, 1<<20, false, func(int, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	got := c.TakeTotals()
@@ -186,7 +186,7 @@ func TestOverlongWordsAreDroppedAndCounted(t *testing.T) {
 func TestLabelsAreMadeValid(t *testing.T) {
 	c := NewCounter(Config{})
 	c.Add([]byte("a\xe2\x82b\xff"), []byte("two words"))
-	if err := c.Flush(1, 1<<20, func(int, []byte) error { return nil }); err != nil {
+	if err := c.Flush(1, 1<<20, false, func(int, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	got := c.TakeTotals()
@@ -200,7 +200,7 @@ func TestManyClasses(t *testing.T) {
 	c := NewCounter(Config{MemoryBytes: limit(1 << 20)})
 	var blocks [][]byte
 	flush := func() {
-		if err := c.Flush(1, 1<<20, func(_ int, b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
+		if err := c.Flush(1, 1<<20, false, func(_ int, b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestDocumentsWithoutWordsCount(t *testing.T) {
 	c := NewCounter(Config{})
 	c.Add([]byte("a"), nil)
 	c.Add([]byte("a"), []byte("x . y"))
-	if err := c.Flush(1, 1<<20, func(int, []byte) error { t.Error("a block without a word"); return nil }); err != nil {
+	if err := c.Flush(1, 1<<20, false, func(int, []byte) error { t.Error("a block without a word"); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.TakeTotals().Classes["a"]; got != (Class{Documents: 2}) {

@@ -29,11 +29,11 @@ func (c *Counter) Take(shards int) *Tables {
 }
 
 // Flush writes everything counted since the last Flush as sorted blocks of at most limit bytes, none of which has
-// features of more than one of the shards, and empties the tables.
-func (c *Counter) Flush(shards, limit int, emit func(shard int, b []byte) error) error {
+// features of more than one of the shards, and empties the tables. emit may keep a block unless reuse is set.
+func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []byte) error) error {
 	t := c.sort(shards)
 	shard := 0
-	w := block.Writer{Limit: limit, Labels: t.labels, Emit: func(b []byte) error { return emit(shard, b) }}
+	w := block.Writer{Limit: limit, Reuse: reuse, Labels: t.labels, Emit: func(b []byte) error { return emit(shard, b) }}
 	err := block.MergeSources(t.all(), len(t.labels), func(f *block.Feature) error {
 		if s := feature.Shard(f.Key, shards); s != shard {
 			if err := w.Flush(); err != nil {

@@ -2,4 +2,4 @@
 
 package kernel
 
-func adviseHugePages([]entry) {}
+func adviseHugePages([]byte) {}

@@ -49,7 +49,7 @@ func occurrences(t testing.TB, config Config, text string) map[string]int64 {
 	// What was counted before must not matter, nor what lies behind the text in the buffers.
 	c.Add([]byte("other"), []byte("Something LONGER that was there before, with  spaces, ÉTÉ and \xff"))
 	c.Add([]byte("class"), []byte(text))
-	err := c.Flush(1, 1<<30, func(_ int, b []byte) error {
+	err := c.Flush(1, 1<<30, false, func(_ int, b []byte) error {
 		labels, sources, err := block.OpenAll(config.Keys(), [][]byte{b})
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func TestBucketsAddUp(t *testing.T) {
 			for _, d := range documents {
 				c.Add([]byte(d.label), []byte(d.text))
 			}
-			err := c.Flush(3, 4096, func(_ int, b []byte) error {
+			err := c.Flush(3, 4096, false, func(_ int, b []byte) error {
 				labels, sources, err := block.OpenAll(config.Keys(), [][]byte{b})
 				if err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/sparsenb/sparsenb/feature"
 )
@@ -15,6 +16,7 @@ type table struct {
 	shift   int     // from a key to its slot
 	used    int
 	names   [][]byte // chunks, in which each name is its length, in two bytes, and its bytes
+	spare   [][]byte // chunks that are free: memory that was touched before is the cheapest
 	named   int      // where the next name would stand, if the chunks were one
 }
 
@@ -33,7 +35,7 @@ const (
 	minTableBits   = 6
 	largeTableBits = 16
 	behind         = 64      // slots behind the table
-	chunkBits      = 20      // of the size of a chunk of names
+	chunkBits      = 22      // of the size of a chunk of names
 	maxNames       = 1 << 31 // bytes of names, well below the range of entry.name
 	entryBytes     = 32      // half a cache line, so that finding a feature and counting it touches one
 )
@@ -51,19 +53,14 @@ func newTable() *table {
 
 func (t *table) allocate(bits int) {
 	t.entries = make([]entry, 1<<bits+behind)
-	adviseHugePages(t.entries)
+	adviseHugePages(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.entries))), entryBytes*len(t.entries)))
 	t.shift = 64 - bits
 }
 
 // bytes is the memory that the table takes.
 func (t *table) bytes() int { return entryBytes*len(t.entries) + t.chunks() }
 
-func (t *table) chunks() int {
-	if len(t.names) == 1 {
-		return cap(t.names[0])
-	}
-	return len(t.names) << chunkBits
-}
+func (t *table) chunks() int { return cap(t.names[0]) + (len(t.names)-1+len(t.spare))<<chunkBits }
 
 // slots is the size of the table, but for those behind it.
 func (t *table) slots() int { return len(t.entries) - behind }
@@ -116,7 +113,7 @@ func (t *table) insert(key uint64, check uint32, name []byte) *entry {
 func (t *table) keep(name []byte) uint32 {
 	last := len(t.names) - 1
 	if t.named-last<<chunkBits+2+len(name) > 1<<chunkBits {
-		t.names = append(t.names, make([]byte, 0, 1<<chunkBits))
+		t.names = append(t.names, t.chunk())
 		last++
 		t.named = last << chunkBits
 	}
@@ -124,6 +121,18 @@ func (t *table) keep(name []byte) uint32 {
 	t.names[last] = append(append(t.names[last], byte(len(name)), byte(len(name)>>8)), name...)
 	t.named += 2 + len(name)
 	return at
+}
+
+// chunk returns an empty chunk for names.
+func (t *table) chunk() []byte {
+	if n := len(t.spare); n > 0 {
+		c := t.spare[n-1]
+		t.spare = t.spare[:n-1]
+		return c[:0]
+	}
+	c := make([]byte, 1<<chunkBits)
+	adviseHugePages(c)
+	return c[:0]
 }
 
 // grow enlarges the table until every entry has a slot.
@@ -158,7 +167,14 @@ func (t *table) nameOf(e *entry) []byte {
 }
 
 // forget drops all names. Place 0 is that of no name.
-func (t *table) forget() { t.names, t.named = [][]byte{make([]byte, 1, 1<<10)}, 1 }
+func (t *table) forget() {
+	if len(t.names) == 0 {
+		t.names = [][]byte{make([]byte, 1, 1<<10)}
+	}
+	t.spare = append(t.spare, t.names[1:]...)
+	t.names[0], t.names = t.names[0][:1], t.names[:1]
+	t.named = 1
+}
 
 // reset empties the table but for its stop words.
 func (t *table) reset(stopWords [][]byte, mask uint64) {
