@@ -51,7 +51,7 @@ func (p CountParams) withDefaults() CountParams {
 }
 
 func (p CountParams) kernelConfig() kernel.Config {
-	config := kernel.Config{Analyzer: p.Analyzer, HashBits: p.HashBits, KeyBits: p.KeyBits, MemoryBytes: p.share}
+	config := kernel.Config{Analyzer: p.Analyzer, HashBits: p.HashBits, KeyBits: p.KeyBits}
 	for _, word := range p.StopWords {
 		config.StopWords = append(config.StopWords, []byte(word))
 	}
@@ -61,12 +61,12 @@ func (p CountParams) kernelConfig() kernel.Config {
 // counting is how many goroutines of this process count.
 var counting atomic.Int64
 
-// share is how much memory the tables of one goroutine may take.
-func (p CountParams) share() int {
+// share is how much memory the tables of one goroutine may take, if runs take some already.
+func (p CountParams) share(held int) int {
 	if p.MemoryBytes == 0 {
 		return 256 << 20
 	}
-	return p.MemoryBytes / max(1, int(counting.Load()))
+	return (p.MemoryBytes - held) / max(1, int(counting.Load()))
 }
 
 // Counters that move while CountFeatures runs, in the namespace CounterNamespace. The last is an estimate.
@@ -232,11 +232,12 @@ func (w *countWorker) run(ctx context.Context) error {
 	if config.Only = w.fn.only; config.Only == nil {
 		config.Distinct = &w.bundle.distinct
 	}
-	w.counter = kernel.NewCounter(config)
 	if p := w.params; p.Area != "" {
 		w.area = spill.Enter(p.Area, p.TempDir)
 		w.file = w.area.NewFile()
 	}
+	config.MemoryBytes = func() int { return w.params.share(w.held()) }
+	w.counter = kernel.NewCounter(config)
 	for r, ok := w.bundle.next(); ok; r, ok = w.bundle.next() {
 		if err := w.count(ctx, r); err != nil {
 			return err
@@ -336,9 +337,18 @@ func (w *countWorker) flush() error {
 	return w.refer(run)
 }
 
-// finish is the last flush. Tables that may stay in memory do.
-func (w *countWorker) finish() error {
+// held is how much memory runs take already.
+func (w *countWorker) held() int {
 	if w.area == nil {
+		return 0
+	}
+	return w.area.Held()
+}
+
+// finish is the last flush. Tables stay in memory as long as they leave half of it to another bundle: Prism makes one more
+// when it finds the first slow.
+func (w *countWorker) finish() error {
+	if w.area == nil || w.params.MemoryBytes > 0 && w.held()+w.counter.Bytes() > w.params.MemoryBytes/2 {
 		return w.flush()
 	}
 	return w.refer(w.counter.Take(w.params.Shards))

@@ -228,33 +228,45 @@ type Writer struct {
 	local       []int // from Count.Class to the block's class, plus 1
 	order       []int // the block's classes
 	labelsBytes int
+	longest     int // of the labels
 }
 
 // Add appends a feature. Features must come in the order of their keys and names, with counts sorted by class.
 func (w *Writer) Add(f *Feature) error {
 	if w.local == nil {
 		w.local = make([]int, len(w.Labels))
+		for _, label := range w.Labels {
+			w.longest = max(w.longest, len(label))
+		}
 	}
 	if w.features > 0 && w.size()+w.room(f) > w.Limit {
 		if err := w.Flush(); err != nil {
 			return err
 		}
 	}
-	b := binary.AppendUvarint(w.body, uint64(len(f.Name)))
+	b := appendUvarint(w.body, uint64(len(f.Name)))
 	b = append(b, f.Name...)
-	b = binary.AppendUvarint(b, uint64(len(f.Counts)))
+	b = appendUvarint(b, uint64(len(f.Counts)))
 	for _, c := range f.Counts {
-		b = binary.AppendUvarint(b, uint64(w.class(c.Class)))
+		b = appendUvarint(b, uint64(w.class(c.Class)))
 		if c.Documents == c.Occurrences {
-			b = binary.AppendUvarint(b, uint64(c.Occurrences)<<1|1)
+			b = appendUvarint(b, uint64(c.Occurrences)<<1|1)
 		} else {
-			b = binary.AppendUvarint(b, uint64(c.Occurrences)<<1)
-			b = binary.AppendUvarint(b, uint64(c.Documents))
+			b = appendUvarint(b, uint64(c.Occurrences)<<1)
+			b = appendUvarint(b, uint64(c.Documents))
 		}
 	}
 	w.body = b
 	w.features++
 	return nil
+}
+
+// appendUvarint is binary.AppendUvarint, without a call for the one byte that most numbers take.
+func appendUvarint(b []byte, x uint64) []byte {
+	if x < 0x80 {
+		return append(b, byte(x))
+	}
+	return binary.AppendUvarint(b, x)
 }
 
 // class returns the block's number of a class, and gives it one if this is its first feature in the block.
@@ -272,13 +284,9 @@ func (w *Writer) size() int {
 	return len(magic) + 2*binary.MaxVarintLen64 + w.labelsBytes + len(w.body) + 4
 }
 
-// room is how long the feature may get.
+// room is how long the feature may get, with the labels that it may bring.
 func (w *Writer) room(f *Feature) int {
-	n := 2*binary.MaxVarintLen32 + len(f.Name)
-	for _, c := range f.Counts {
-		n += 5*binary.MaxVarintLen32 + len(w.Labels[c.Class])
-	}
-	return n
+	return 2*binary.MaxVarintLen32 + len(f.Name) + len(f.Counts)*(5*binary.MaxVarintLen32+w.longest)
 }
 
 // Flush emits the block that is being written, if it has any features.

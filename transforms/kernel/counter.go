@@ -298,6 +298,9 @@ func (c *Counter) makeRoom(t *table) {
 	c.memory += t.bytes() - before
 }
 
+// Bytes is how much memory the tables take.
+func (c *Counter) Bytes() int { return c.memory }
+
 // Full reports whether the tables should be flushed.
 func (c *Counter) Full() bool { return c.full }
 

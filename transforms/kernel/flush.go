@@ -100,6 +100,16 @@ func (c *Counter) Labels() []string { return slices.Sorted(maps.Keys(c.classes))
 // Labels returns the classes.
 func (t *Tables) Labels() []string { return t.labels }
 
+// Bytes is how much memory the tables take.
+func (t *Tables) Bytes() (n int) {
+	for _, table := range t.tables {
+		if table != nil {
+			n += table.bytes()
+		}
+	}
+	return n
+}
+
 // all returns the features of each class.
 func (t *Tables) all() (sources []block.Source) {
 	for i, entries := range t.entries {

@@ -72,6 +72,8 @@ type fileRun struct {
 
 func (r *fileRun) Labels() []string { return r.labels }
 
+func (r *fileRun) Bytes() int { return 0 }
+
 func (r *fileRun) Shard(shard int, classes []int) []block.Source {
 	if r.ends[shard] == r.ends[shard+1] {
 		return nil

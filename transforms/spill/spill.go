@@ -17,6 +17,7 @@ import (
 // Run is a list of features, sorted by shard, key and name.
 type Run interface {
 	Labels() []string
+	Bytes() int // of memory that it takes
 	// Shard returns the features of a shard. classes has what to call each class of the run.
 	Shard(shard int, classes []int) []block.Source
 }
@@ -27,6 +28,7 @@ type Area struct {
 	mu    sync.Mutex
 	runs  []Run
 	left  []int // shards of each run that were not merged yet
+	held  int   // bytes of memory that the runs take
 	files []*os.File
 }
 
@@ -74,7 +76,15 @@ func (a *Area) Add(r Run, shards int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.runs, a.left = append(a.runs, r), append(a.left, shards)
+	a.held += r.Bytes()
 	return binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(a.runs)-1))
+}
+
+// Held is how much memory the runs of the area take.
+func (a *Area) Held() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.held
 }
 
 // IsReference tells a reference from a block.
@@ -90,6 +100,7 @@ func Find(job string, reference []byte) (r Run, err error) {
 func Done(job string, reference []byte) error {
 	return at(job, reference, func(a *Area, n int) {
 		if a.left[n]--; a.left[n] == 0 {
+			a.held -= a.runs[n].Bytes()
 			a.runs[n] = nil
 		}
 	})

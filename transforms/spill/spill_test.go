@@ -121,7 +121,7 @@ func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
 	if err := Leave("job"); err != nil {
 		t.Error(err)
 	}
-	if _, err := Find("job", area.Add(nil, shards)); err == nil {
+	if _, err := Find("job", area.Add(&fileRun{}, shards)); err == nil {
 		t.Error("a run of a job that has left is found")
 	}
 	if err := errors.Join(Leave("job"), Leave("another")); err != nil {
