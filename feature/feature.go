@@ -16,6 +16,7 @@ const (
 	seed1 = 0x13198a2e03707344
 	seed2 = 0xa4093822299f31d0
 	seed3 = 0x082efa98ec4e6c89
+	seed4 = 0x452821e638d01377
 )
 
 // Hash returns the key and the check of a name.
@@ -76,10 +77,11 @@ func hashLong(name []byte) (key uint64, check uint32) {
 	return finish(binary.LittleEndian.Uint64(last)^x, binary.LittleEndian.Uint64(last[8:])^y, len(name))
 }
 
-// finish takes key and check from the product, multiplied once more.
+// finish takes key and check from the product, multiplied once more, with the length: in the first product it could stand
+// for a byte.
 func finish(x, y uint64, n int) (key uint64, check uint32) {
-	high, low := bits.Mul64(x, y^uint64(n)<<56)
-	high, low = bits.Mul64(low^seed2, high^seed3)
+	high, low := bits.Mul64(x, y)
+	high, low = bits.Mul64(low^seed2^uint64(n)*seed4, high^seed3)
 	return high ^ low, uint32(low >> 32)
 }
 

@@ -25,7 +25,7 @@ func init() {
 // PCollection<[]byte> of ranges, and as side input one of Selected, and returns a PCollection<[]byte> of NamedBuckets.
 func NameBuckets(s beam.Scope, ranges, selected beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("transforms.NameBuckets")
-	names := &nameFn{count: countFn{}, Params: p, HashBits: p.HashBits}
+	names := &nameFn{Params: p, HashBits: p.HashBits}
 	names.Params.HashBits = 0
 	// A bucket's names are to meet, so that a shard is some of the buckets.
 	for names.Params.Shards = 1; names.Params.Shards < min(p.Shards, 1<<p.HashBits); names.Params.Shards *= 2 {
@@ -73,8 +73,8 @@ func (f *nameFn) FinishBundle(ctx context.Context, _ func(*[]byte) bool, emit fu
 	return f.count.FinishBundle(ctx, emit, func([]byte) {}) // the totals are known
 }
 
-// maxNames is how many names of a bucket are told.
-const maxNames = 10
+// shownNames is how many names of a bucket are told.
+const shownNames = 10
 
 // mergeNamesFn finds the most frequent names of each bucket.
 type mergeNamesFn struct {
@@ -154,12 +154,12 @@ func (b *bucket) add(feat *block.Feature) {
 	at, _ := slices.BinarySearchFunc(b.names, n, func(a, b bucketName) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), bytes.Compare(a.name, b.name))
 	})
-	if at == maxNames {
+	if at == shownNames {
 		return
 	}
 	n.name = bytes.Clone(n.name)
 	b.names = slices.Insert(b.names, at, n)
-	b.names = b.names[:min(len(b.names), maxNames)]
+	b.names = b.names[:min(len(b.names), shownNames)]
 }
 
 func (b *bucket) rows(bits int) (rows []modelio.BucketRow) {

@@ -109,7 +109,7 @@ func (p CommitParams) commit(ctx context.Context, audits, solved, selected, name
 		if err := each(named, func(b NamedBuckets) error { tables.buckets = append(tables.buckets, b.Rows...); return nil }); err != nil {
 			return err
 		}
-		if err := tables.checkBuckets(); err != nil {
+		if err := tables.nameBuckets(); err != nil {
 			return err
 		}
 	}

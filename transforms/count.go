@@ -43,6 +43,9 @@ type CountParams struct {
 func (p CountParams) withDefaults() CountParams {
 	if p.Threads == 0 {
 		p.Threads = runtime.GOMAXPROCS(0)
+		if p.MemoryBytes > 0 {
+			p.Threads = max(1, min(p.Threads, p.MemoryBytes/leastTables))
+		}
 	}
 	if p.BlockBytes == 0 {
 		p.BlockBytes = MaxElement
@@ -57,6 +60,10 @@ func (p CountParams) kernelConfig() kernel.Config {
 	}
 	return config
 }
+
+// leastTables is how much memory a goroutine's tables should have: with less, they are flushed so often that the runs are
+// more than a merge has memory for.
+const leastTables = 32 << 20
 
 // counting is how many goroutines of this process count.
 var counting atomic.Int64
@@ -112,6 +119,8 @@ func (f *countFn) Teardown() { f.abandon() }
 func (f *countFn) abandon() {
 	if f.bundle != nil {
 		f.bundle.fail(errAbandoned)
+		for range f.bundle.blocks { // until no goroutine does anything any more
+		}
 		f.bundle = nil
 	}
 }
@@ -129,9 +138,12 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 	}
 	for {
 		select {
-		case f.bundle.ranges <- r:
+		case f.bundle.ranges <- &r:
 			return nil
-		case b := <-f.bundle.blocks:
+		case b, ok := <-f.bundle.blocks:
+			if !ok { // all goroutines have ended, which they do only with an error
+				return context.Cause(f.bundle.ctx)
+			}
 			emitBlock(b.shard, b.bytes)
 		case <-f.bundle.ctx.Done():
 			return context.Cause(f.bundle.ctx)
@@ -162,7 +174,7 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 
 // countBundle is what the goroutines of one bundle share.
 type countBundle struct {
-	ranges chan corpusio.Range
+	ranges chan *corpusio.Range
 	blocks chan shardBlock
 	ctx    context.Context // ends when a goroutine has failed, or the bundle was given up
 	fail   context.CancelCauseFunc
@@ -185,13 +197,17 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 		f.features.Inc(ctx, 0)
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	b := &countBundle{ranges: make(chan corpusio.Range), blocks: make(chan shardBlock), ctx: ctx, fail: fail}
 	p := f.Params.withDefaults()
+	b := &countBundle{ranges: make(chan *corpusio.Range, queueSize(p.Threads)), blocks: make(chan shardBlock), ctx: ctx, fail: fail}
 	counting.Add(int64(p.Threads))
+	var area *spill.Area
+	if p.Area != "" {
+		area = spill.Enter(p.Area, p.TempDir)
+	}
 	var wg sync.WaitGroup
 	for range p.Threads {
 		wg.Go(func() {
-			w := countWorker{fn: f, params: p, bundle: b}
+			w := countWorker{fn: f, params: p, bundle: b, area: area}
 			if err := w.run(ctx); err != nil {
 				b.fail(err)
 			}
@@ -206,7 +222,7 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 }
 
 // next returns a range to read, and false if there are no more or the bundle has ended.
-func (b *countBundle) next() (r corpusio.Range, ok bool) {
+func (b *countBundle) next() (r *corpusio.Range, ok bool) {
 	select {
 	case <-b.ctx.Done():
 		return r, false
@@ -232,14 +248,13 @@ func (w *countWorker) run(ctx context.Context) error {
 	if config.Only = w.fn.only; config.Only == nil {
 		config.Distinct = &w.bundle.distinct
 	}
-	if p := w.params; p.Area != "" {
-		w.area = spill.Enter(p.Area, p.TempDir)
+	if w.area != nil {
 		w.file = w.area.NewFile()
 	}
 	config.MemoryBytes = func() int { return w.params.share(w.held()) }
 	w.counter = kernel.NewCounter(config)
 	for r, ok := w.bundle.next(); ok; r, ok = w.bundle.next() {
-		if err := w.count(ctx, r); err != nil {
+		if err := w.count(ctx, *r); err != nil {
 			return err
 		}
 	}

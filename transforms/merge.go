@@ -112,6 +112,9 @@ func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *h
 			return fmt.Errorf("a block holds %q, which belongs to shard %d", feat.Name, at)
 		}
 		if part.Features++; part.Features%shownFeatures == 0 {
+			if ctx.Err() != nil { // the runner has given the bundle up
+				return context.Cause(ctx)
+			}
 			f.merged.Inc(ctx, shownFeatures)
 		}
 		classes, counts = classes[:0], counts[:0]
@@ -129,6 +132,9 @@ func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *h
 	}
 	for i, label := range labels {
 		part.Classes[label] = sums[i]
+	}
+	if ctx.Err() != nil {
+		return Part{}, nil, context.Cause(ctx)
 	}
 	f.merged.Inc(ctx, part.Features%shownFeatures)
 	part.FileSum, err = w.Commit()

@@ -38,7 +38,7 @@ func startWorkers(ctx context.Context, threads int) *workers {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	w := &workers{tasks: make(chan task), emissions: make(chan emission), ctx: ctx, fail: fail}
+	w := &workers{tasks: make(chan task, queueSize(threads)), emissions: make(chan emission), ctx: ctx, fail: fail}
 	var wg sync.WaitGroup
 	for range threads {
 		wg.Go(w.run)
@@ -48,6 +48,16 @@ func startWorkers(ctx context.Context, threads int) *workers {
 		close(w.emissions)
 	}()
 	return w
+}
+
+// queueSize is how many elements of a bundle wait for so many goroutines. All do, but on an engine, which has one for each
+// bundle: Prism splits a bundle of which the elements are taken slowly, and would have several at once, each with goroutines
+// and tables of its own; six were seen.
+func queueSize(threads int) int {
+	if threads == 1 {
+		return 0
+	}
+	return 1 << 16
 }
 
 func (w *workers) run() {
@@ -89,8 +99,15 @@ func (w *workers) do(t task, emitters ...func([]byte)) error {
 			}
 			emitters[e.to](e.element)
 		case <-w.ctx.Done():
+			w.wait()
 			return w.cause()
 		}
+	}
+}
+
+// wait waits until no goroutine does anything any more, such as to make a file.
+func (w *workers) wait() {
+	for range w.emissions {
 	}
 }
 
@@ -119,5 +136,6 @@ func (w *workers) cause() error {
 func (w *workers) abandon() {
 	if w != nil {
 		w.fail(errAbandoned)
+		w.wait()
 	}
 }

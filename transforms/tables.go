@@ -95,17 +95,25 @@ func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, erro
 	return []countio.FileSum{features, model, path, buckets}, err
 }
 
-// checkBuckets sorts the names of the buckets, and checks that every feature that was selected has one.
-func (t *tables) checkBuckets() error {
+// nameBuckets sorts the names of the buckets that were selected, and checks that each has one. Parts may have offered
+// others, of features that are equal to the last of a model.
+func (t *tables) nameBuckets() error {
+	names := map[int64]bool{} // whether a selected bucket has one
+	for _, f := range t.features {
+		names[f.FeatureID] = false
+	}
+	t.buckets = slices.DeleteFunc(t.buckets, func(b modelio.BucketRow) bool {
+		_, selected := names[b.FeatureID]
+		if selected {
+			names[b.FeatureID] = true
+		}
+		return !selected
+	})
 	slices.SortFunc(t.buckets, func(a, b modelio.BucketRow) int {
 		return cmp.Or(cmp.Compare(a.FeatureID, b.FeatureID), cmp.Compare(a.Rank, b.Rank))
 	})
-	named := map[int64]bool{}
-	for _, b := range t.buckets {
-		named[b.FeatureID] = true
-	}
 	for _, f := range t.features {
-		if !named[f.FeatureID] {
+		if !names[f.FeatureID] {
 			return fmt.Errorf("the bucket %s was selected, but no name in the documents has it: have they changed?", f.Feature)
 		}
 	}

@@ -49,6 +49,7 @@ type PartWriter struct {
 	table   *parquet.GenericWriter[Row]
 	batch   *batch
 	group   int64 // rows of the row group so far
+	bytes   int   // of the names in it
 	started bool
 	last    int64 // the id of the last feature, if there is one
 	shared  bool  // two features have one id
@@ -149,10 +150,11 @@ func (w *PartWriter) flush() error {
 		}
 	}
 	n := int64(b.rows)
+	w.bytes += len(b.names)
 	b.rows, b.names = 0, b.names[:0]
 	w.out.sum.Rows += n
-	if w.group += n; w.group >= rowsPerGroup {
-		w.group = 0
+	if w.group += n; w.group >= rowsPerGroup || w.bytes >= bytesPerGroup {
+		w.group, w.bytes = 0, 0
 		return w.table.Flush()
 	}
 	return nil

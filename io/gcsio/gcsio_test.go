@@ -503,7 +503,7 @@ func TestUnavailable(t *testing.T) {
 		server.Fail(fakegcs.Any, slices.Repeat([]fakegcs.Fault{kind}, 1000)...)
 		waits := 300 * time.Millisecond
 		if kind == fakegcs.ResetBefore { // an attempt has to have failed when the time is over
-			waits = 1500 * time.Millisecond
+			waits = 3 * time.Second
 		}
 		impatient(t, waits)
 		_, statErr := s.Stat(t.Context(), "gs://b/file")

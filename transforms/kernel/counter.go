@@ -60,7 +60,7 @@ type Counter struct {
 	classes  map[string]*class
 	memory   int   // of the tables
 	full     bool  // a count may overflow soon, or the tables may not grow
-	overlong int64 // occurrences of features longer than MaxName
+	overlong int64 // occurrences of features longer than MaxName, which are dropped
 	stopped  int64 // occurrences of stop words
 }
 
@@ -112,8 +112,8 @@ func (c *Counter) Add(label, text []byte) {
 	} else {
 		c.countGrams(cl)
 	}
-	// A document has fewer than 2³⁰ occurrences of a feature, and names of less than 2 GB.
-	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.named > maxNames {
+	// A document has fewer than 2³⁰ occurrences of a feature, and names of less than 3 GB (MaxNameBytes).
+	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.named > maxNameBytes || c.over() {
 		c.full = true
 	}
 }
@@ -223,6 +223,10 @@ func (c *Counter) isStopped() func(text []byte, start, end int) bool {
 
 // add adds text[start:end] to the batch, which is counted when it has its size.
 func (c *Counter) add(cl *class, text []byte, start, end int32) {
+	if end-start > MaxName {
+		c.overlong++
+		return
+	}
 	key, check := feature.HashAt(text, int(start), int(end))
 	if c.config.Only != nil && !c.config.Only.Has(key) {
 		return
@@ -274,16 +278,21 @@ func (c *Counter) insert(t *table, key uint64, check uint32, name []byte) *entry
 	if t.crowded() {
 		c.makeRoom(t)
 	}
-	if c.config.HashBits > 0 {
-		name = nil
-	}
 	if c.config.Distinct != nil {
 		c.config.Distinct.Add(key)
+	}
+	if c.config.HashBits > 0 {
+		name = nil
 	}
 	before := t.bytes()
 	e := t.insert(key, check, name)
 	c.memory += t.bytes() - before
 	return e
+}
+
+// over reports whether the tables take more memory than they may: a class or a name that is new takes some, too.
+func (c *Counter) over() bool {
+	return c.config.MemoryBytes != nil && c.memory > c.config.MemoryBytes()
 }
 
 // makeRoom lets a table grow. One that may not is used beyond what keeps it fast until it is flushed.
@@ -308,7 +317,7 @@ func (c *Counter) Full() bool { return c.full }
 type Totals struct {
 	Classes  map[string]Class
 	Replaced int64 // sequences of bytes that were not UTF-8
-	Overlong int64 // occurrences of words longer than MaxName, which were dropped
+	Overlong int64 // occurrences of features longer than MaxName, which were dropped
 	Stopped  int64 // occurrences of stop words
 }
 

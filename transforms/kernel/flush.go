@@ -59,6 +59,11 @@ func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []
 			c.memory += t.bytes()
 		}
 	}
+	if c.over() { // there is less memory than there was
+		for _, cl := range c.classes {
+			c.drop(cl)
+		}
+	}
 	c.full = false
 	return nil
 }

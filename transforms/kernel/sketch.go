@@ -14,8 +14,9 @@ type Sketch struct {
 
 const sketchBits = 12
 
-// Add notes a feature by its key.
+// Add notes a feature by its key, of which only the leading bits may be in use.
 func (s *Sketch) Add(key uint64) {
+	key = bits.ReverseBytes64(key*0x9e3779b97f4a7c15) * 0x9e3779b97f4a7c15
 	r := &s.registers[key>>(64-sketchBits)]
 	rank := uint32(bits.LeadingZeros64(key<<sketchBits|1<<(sketchBits-1))) + 1
 	for old := r.Load(); rank > old && !r.CompareAndSwap(old, rank); old = r.Load() {

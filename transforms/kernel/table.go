@@ -36,7 +36,7 @@ const (
 	largeTableBits = 16
 	behind         = 64      // slots behind the table
 	chunkBits      = 22      // of the size of a chunk of names
-	maxNames       = 1 << 31 // bytes of names, well below the range of entry.name
+	maxNameBytes   = 1 << 29 // of a table before a document, whose own names are below the rest of the range of entry.name
 	entryBytes     = 32      // half a cache line, so that finding a feature and counting it touches one
 )
 

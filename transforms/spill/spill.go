@@ -1,7 +1,8 @@
 // Package spill holds sorted runs of counts between the step that counts and the step that merges, where both are in one
 // process: runs in memory, and runs in temporary files when memory is short. What crosses the shuffle is a reference of a
 // few bytes to each. An embedded runner keeps all that crosses in memory, several times over; an engine has a shuffle on
-// disk, and other processes to reach, so there count blocks cross themselves.
+// disk, and other processes to reach, so there count blocks cross themselves. A run is merged once: the embedded runner
+// does not try a step again.
 package spill
 
 import (
