@@ -101,7 +101,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		runtime.GOMAXPROCS(2)
 	}
 	started := time.Now()
-	progress := newReporter(os.Stderr, inputBytes)
+	progress := newReporter(os.Stderr, run, inputBytes)
 	err = pipeline.Run(ctx, runner, output, run, in, progress.update)
 	progress.finish()
 	if err != nil {
