@@ -210,6 +210,12 @@ func TestVerifyReadsTheNames(t *testing.T) {
 			r[some].Share = float64(r[some].Count) / total
 			return r
 		},
+		"fewer than there are": func(r []modelio.BucketRow) []modelio.BucketRow {
+			total := float64(r[some].Count) / r[some].Share
+			r[some].Count--
+			r[some].Share = float64(r[some].Count) / total
+			return r
+		},
 		"more than there are": func(r []modelio.BucketRow) []modelio.BucketRow {
 			total := float64(r[many].Count) / r[many].Share
 			r[many].Count += 1000
@@ -232,6 +238,18 @@ func TestVerifyReadsTheNames(t *testing.T) {
 				return append(r, rows...)
 			}
 			return append(rows, r...)
+		},
+		"a bucket that nobody counted": func(r []modelio.BucketRow) []modelio.BucketRow {
+			for i := range 4 {
+				r[some+i].Feature = "ffff"
+			}
+			return r
+		},
+		"a bucket is twice": func(r []modelio.BucketRow) []modelio.BucketRow {
+			return append(r, r[some:some+4]...)
+		},
+		"fewer names than there are": func(r []modelio.BucketRow) []modelio.BucketRow {
+			return slices.Delete(r, many+9, many+10)
 		},
 		"nothing is left": func(r []modelio.BucketRow) []modelio.BucketRow { return []modelio.BucketRow{} },
 	} {

@@ -30,8 +30,8 @@ func (v *verifier) buckets() error {
 			n++
 		}
 		rows := rest[:n]
-		if !v.counts[rows[0].Feature].found || named[rows[0].Feature] {
-			return fmt.Errorf("%s: the bucket %q is not in the counts, or stands there twice", modelio.BucketsFile, rows[0].Feature)
+		if !v.counts[rows[0].Feature].found {
+			return fmt.Errorf("%s: the bucket %q is not in the counts", modelio.BucketsFile, rows[0].Feature)
 		}
 		named[rows[0].Feature] = true
 		if rows[0].FeatureID < last.FeatureID {
