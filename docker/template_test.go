@@ -31,7 +31,6 @@ func readMetadata(t *testing.T) dataflow.TemplateMetadata {
 
 // notParameters are the flags of train that mean nothing on Dataflow, or not yet.
 var notParameters = []string{
-	"analyzer",      // has one value
 	"stall_timeout", // is for engines with a job server
 }
 
@@ -91,6 +90,10 @@ func TestParametersAreChecked(t *testing.T) {
 		"smoothing":        {[]string{"1", "0", "0.5", ".5", "1e-3", "0.1,1"}, []string{"", "none", "-1", "1;5", "1,"}},
 		"strategy":         {[]string{"ovr", "ovo", "joint"}, []string{"", "all", "ovr,ovo"}},
 		"method":           {[]string{"nfs", "chi2"}, []string{"", "best", "NFS"}},
+		"analyzer":         {[]string{"word", "char", "char_wb"}, []string{"", "chars", "Word"}},
+		"ngrams":           {[]string{"1,1", "1,2", "3", "3, 5", "1,15"}, []string{"", "0,1", "1,", "one", "-1,1", "1,2,3"}},
+		"hash_bits":        {[]string{"0", "1", "20", "32"}, []string{"", "33", "-1", "many"}},
+		"memory_budget":    {[]string{"256MiB", "1.5 GB", "8GiB", "536870912"}, []string{"", "half", "-1", "GiB"}},
 		"stop_words":       {[]string{"gs://bucket/stop.txt"}, []string{"stop.txt"}},
 		"max_rejected":     {[]string{"1%", "0", "100", "0.1%"}, []string{"", "%", "-1", "few"}},
 		"max_record_bytes": {[]string{"8MiB", "8388608", "1.5 MB", "64kB"}, []string{"", "MiB", "-1", "eight"}},

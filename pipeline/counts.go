@@ -77,6 +77,12 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 	}
 	c.Source = countio.Source{Dir: dir}
 	c.Classes = m.Classes
+	c.Analysis = map[string]string{}
+	for _, name := range []string{"analyzer", "ngrams", "hash_bits"} {
+		if value, ok := m.Options[name]; ok {
+			c.Analysis[name] = value
+		}
+	}
 	c.From = modelio.Counts{Name: dir, SHA256: state.Success.ManifestSHA256}
 	return c, nil
 }

@@ -334,6 +334,13 @@ func republish(t *testing.T, p modelio.Published) {
 		t.Fatal(err)
 	}
 	m.Files = append(m.Files, features, models, path)
+	if p.Buckets != nil {
+		buckets, err := modelio.WriteTable(t.Context(), p.Dir, modelio.BucketsFile, p.Buckets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Files = append(m.Files, buckets)
+	}
 	for _, name := range []string{modelio.ManifestFile, modelio.SuccessFile} {
 		if err := os.Remove(filepath.Join(p.Dir, name)); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,8 @@ type Counts struct {
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest
 	Threads int            // goroutines that read in a bundle; default: as many as there are processors
+
+	Analysis map[string]string // the options that say what the features of a run are
 }
 
 // NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.
@@ -83,6 +86,7 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 	}
 	if counts != nil {
 		from = counts.From
+		maps.Copy(options, counts.Analysis)
 		var documents []string
 		for _, c := range counts.Classes {
 			if counts.Source.Own != "" && c.Documents != nil {

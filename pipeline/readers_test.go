@@ -56,6 +56,14 @@ func TestReaders(t *testing.T) {
 	}
 	checkReaders(t, python, dir)
 
+	// With buckets there is a file more.
+	d.HashBits = 8
+	dir = filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, dir, d, choose(t, "Hamilton", "10")); err != nil {
+		t.Fatal(err)
+	}
+	checkReaders(t, python, dir)
+
 	// Counts without documents have nulls in the model, and without smoothing some weights are infinite.
 	table := save(t, "counts.csv", "feature,Hamilton,Madison\n\"quoted, \"\"word\"\"\",374,0\nété,1,12\nthe,10289.5,4066\n")
 	sel := choose(t, "Hamilton", "3")
@@ -118,6 +126,8 @@ func expectedColumns(t *testing.T, dir, file string) map[string]*column {
 		err = countio.ReadTable(t.Context(), name, func(r *modelio.ModelRow) error { return see(want, *r) })
 	case modelio.PathFile:
 		err = countio.ReadTable(t.Context(), name, func(r *modelio.PathRow) error { return see(want, *r) })
+	case modelio.BucketsFile:
+		err = countio.ReadTable(t.Context(), name, func(r *modelio.BucketRow) error { return see(want, *r) })
 	default:
 		err = countio.ReadTable(t.Context(), name, func(r *countio.Row) error { return see(want, *r) })
 	}

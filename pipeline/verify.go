@@ -21,12 +21,12 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
-// Verify computes again, from the counts of a run, what its other files say: sums, scores, parameters, gains, bounds and
-// the order of the features. That a model is optimal it does not prove again; the gap is. It returns what it has found to
+// Verify computes again, from the counts of a run, what its other files say: sums, scores, parameters, gains, bounds,
+// the order of the features, and the names of buckets. That a model is optimal it does not prove again; the gap is. It returns what it has found to
 // be true, a sentence each. It fails with ExitData on the first thing that is not. It needs the memory of the distinct counts.
 func Verify(ctx context.Context, dir string) (checks []string, err error) {
 	v := verifier{ctx: ctx, dir: dir}
-	for _, step := range []func() error{v.checksums, v.conservation, v.models, v.path} {
+	for _, step := range []func() error{v.checksums, v.conservation, v.models, v.path, v.buckets} {
 		err := step()
 		if errors.Is(err, fileio.ErrUnavailable) {
 			return v.checks, &Error{ExitFailed, err}
@@ -47,7 +47,7 @@ type verifier struct {
 	groups   func(m modelio.ModelRow) []solver.Group
 	last     modelio.ModelRow // whose groups were made last
 	grouped  []solver.Group
-	counts   map[string]labelled // of the selected features
+	counts   map[string]labelled // of the selected features, and of what has names
 	checks   []string
 }
 
@@ -57,6 +57,8 @@ type labelled struct {
 	id     int64
 	labels []string
 	counts []float64
+
+	occurrences float64 // in all classes, whatever the model counts
 }
 
 func (v *verifier) found(format string, args ...any) {
@@ -108,6 +110,9 @@ func (v *verifier) conservation() error {
 	v.counts = map[string]labelled{}
 	for _, f := range v.run.Features {
 		v.counts[f.Feature] = labelled{}
+	}
+	for _, b := range v.run.Buckets {
+		v.counts[b.Feature] = labelled{}
 	}
 	sums, features, err := v.read(source, files)
 	if err != nil {
@@ -186,6 +191,9 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *c
 				l := labelled{found: true, id: f.ID, counts: slices.Clone(counts)}
 				for _, class := range f.Classes {
 					l.labels = append(l.labels, classes.Labels[class])
+				}
+				for _, n := range f.Occurrences {
+					l.occurrences += n
 				}
 				v.counts[string(name)] = l
 			}

@@ -15,8 +15,8 @@ var count = verb{
 	synopsis: "documents → counts",
 	manual: `Usage: sparsenb count --input=GLOB --output=DIR [flags]
 
-Reads documents, lines of the form label<TAB>text, and writes how often each word occurs in each class, and in how many
-of its documents, to DIR/counts. There may be any number of classes. "sparsenb select --counts=DIR" goes on from there.
+Reads documents, lines of the form label<TAB>text, and writes how often each word or n-gram occurs in each class, and in how
+many of its documents, to DIR/counts. There may be any number of classes. "sparsenb select --counts=DIR" goes on from there.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		documents := addDocumentFlags(fs)

@@ -80,10 +80,10 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.Shards, err = parseInt("shards", *f.shards, 1, 10_000); err != nil {
 		return d, err
 	}
-	if d.StopWords, err = readStopWords(ctx, *f.stopWords); err != nil {
+	if err := checkAnalysis(d, *f.stopWords); err != nil {
 		return d, err
 	}
-	if err := checkAnalysis(d); err != nil {
+	if d.StopWords, err = readStopWords(ctx, *f.stopWords); err != nil {
 		return d, err
 	}
 	if d.Files, err = corpusio.List(ctx, f.input); err != nil {

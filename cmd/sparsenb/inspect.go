@@ -109,7 +109,7 @@ func printAll(w io.Writer, p modelio.Published) {
 		}
 		fmt.Fprintf(w, "read %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
 	}
-	for _, note := range slices.Concat(m.Warnings, dropNotes(m.Drops)) {
+	for _, note := range slices.Concat(m.Warnings, notes(p)) {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
 }
@@ -155,7 +155,7 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 			same := ma.Smoothing == mb.Smoothing || !hasSeveralSmoothings(a) && !hasSeveralSmoothings(b)
 			if ma.Problem == mb.Problem && ma.K == mb.K && ma.Positive == mb.Positive && same {
 				fmt.Fprintln(w)
-				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), noun(b.Manifest))
+				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), vocabularyOf(a), vocabularyOf(b))
 				compared++
 			}
 		}
@@ -178,30 +178,30 @@ func problems(p modelio.Published) string {
 	return p.Dir + " has " + cmp.Or(strings.Join(list, " and "), "none")
 }
 
-func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow, noun string) {
+func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow, va, vb vocabulary) {
 	inB := map[string]modelio.FeatureRow{}
 	a, b = byClass(a, ma.Positive), byClass(b, mb.Positive)
 	for _, f := range b {
 		inB[f.Feature] = f
 	}
 	var out, in []string
-	moved := [][]string{{noun, "weight", "was"}}
+	moved := [][]string{{vb.noun, "weight", "was"}}
 	common := 0
 	for _, f := range a {
 		other, ok := inB[f.Feature]
 		if !ok {
-			out = append(out, f.Feature)
+			out = append(out, va.named(f.Feature))
 			continue
 		}
 		common++
 		delete(inB, f.Feature)
 		if now, was := fmt.Sprintf("%+.2f", other.Weight), fmt.Sprintf("%+.2f", f.Weight); now != was {
-			moved = append(moved, []string{f.Feature, now, was})
+			moved = append(moved, []string{vb.named(f.Feature), now, was})
 		}
 	}
 	for _, f := range b {
 		if _, ok := inB[f.Feature]; ok {
-			in = append(in, f.Feature)
+			in = append(in, vb.named(f.Feature))
 		}
 	}
 	of := ma.Problem
@@ -209,7 +209,7 @@ func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.F
 		of += ", " + ma.Positive
 	}
 	fmt.Fprintf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", printable(of), humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
-		plural(int64(common), noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
+		plural(int64(common), vb.noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
 	printWords(w, "gone", out)
 	printWords(w, "new", in)
 	if len(moved) > 1 {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
@@ -66,10 +68,10 @@ func tempDir() (string, error) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", pipeline.InputError(err)
+		return "", pipeline.InputError(fmt.Errorf("--temp_location=%s: %w; name a folder that is there", dir, errors.Unwrap(err)))
 	}
 	if !info.IsDir() {
-		return "", pipeline.Usagef("--temp_location=%s: not a folder", dir)
+		return "", pipeline.Usagef("--temp_location=%s: not a folder; name one for temporary files", dir)
 	}
 	return dir, nil
 }

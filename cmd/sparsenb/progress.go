@@ -10,13 +10,16 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
 // reporter shows how far a run is: on a terminal in one line that moves, elsewhere in a line every half minute.
 type reporter struct {
 	w        io.Writer
-	total    int64 // bytes of input; 0 if there is no text to read
+	total    int64  // bytes of input; 0 if there is no text to read
+	noun     string // what the features are
+	after    string // what is done when the text was read
 	terminal bool
 	interval time.Duration // between lines
 	now      func() time.Time
@@ -30,12 +33,22 @@ type reporter struct {
 
 const logInterval = 30 * time.Second
 
-func newReporter(f *os.File, total int64) *reporter {
-	return startReporter(f, total, term.IsTerminal(int(f.Fd())), time.Now)
+func newReporter(f *os.File, run modelio.Run, total int64) *reporter {
+	return startReporter(f, run, total, term.IsTerminal(int(f.Fd())), time.Now)
 }
 
-func startReporter(w io.Writer, total int64, terminal bool, now func() time.Time) *reporter {
+func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now func() time.Time) *reporter {
 	r := &reporter{w: w, total: total, terminal: terminal, interval: logInterval, now: now}
+	r.noun, r.after = "different "+token(run.Options), "merging and solving"
+	if hashBits(run.Options) > 0 {
+		r.noun = "bucket"
+	}
+	switch {
+	case run.Verb == "count":
+		r.after = "merging"
+	case hashBits(run.Options) > 0:
+		r.after = "merging, solving, and reading again for the names of buckets"
+	}
 	r.started = now()
 	r.printed = r.started
 	return r
@@ -67,8 +80,8 @@ func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 		return fmt.Sprintf("running for %s; the engine has shown no counters yet", now.Sub(r.started).Round(time.Second))
 	}
 	if p.Bytes >= r.total {
-		return fmt.Sprintf("read %s, %s, about %s different words; merging and solving",
-			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), humanize.Comma(p.Features))
+		return fmt.Sprintf("read %s, %s, about %s; %s",
+			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), plural(p.Features, r.noun), r.after)
 	}
 	elapsed := now.Sub(r.started)
 	rate := float64(p.Bytes) / max(elapsed.Seconds(), 1e-9)
@@ -76,9 +89,9 @@ func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 	if p.Bytes > 0 {
 		left = time.Duration(float64(r.total-p.Bytes) / rate * float64(time.Second)).Round(time.Second).String()
 	}
-	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s different words, %s left",
+	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s, %s left",
 		humanize.Bytes(uint64(p.Bytes)), humanize.Bytes(uint64(r.total)), 100*p.Bytes/r.total,
-		humanize.Bytes(uint64(rate)), plural(p.Documents, "document"), humanize.Comma(p.Features), left)
+		humanize.Bytes(uint64(rate)), plural(p.Documents, "document"), plural(p.Features, r.noun), left)
 }
 
 // read says how much text a job that is over has read; to read it twice would show.

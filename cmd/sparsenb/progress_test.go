@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
@@ -19,7 +21,8 @@ func TestProgress(t *testing.T) {
 	all := pipeline.Progress{Bytes: 100e6, Documents: 24_690, Features: 70_000}
 
 	var b bytes.Buffer
-	r := startReporter(&b, 100e6, false, clock)
+	train := modelio.Run{Verb: "train"}
+	r := startReporter(&b, train, 100e6, false, clock)
 	at(1, half, r)  // too early for a line
 	at(29, half, r) // still
 	at(31, half, r)
@@ -34,7 +37,7 @@ func TestProgress(t *testing.T) {
 
 	b.Reset()
 	now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	r = startReporter(&b, 100e6, true, clock)
+	r = startReporter(&b, train, 100e6, true, clock)
 	at(0, pipeline.Progress{}, r)
 	at(10, half, r)
 	r.finish()
@@ -48,16 +51,35 @@ func TestProgress(t *testing.T) {
 	// An engine may keep its counters to itself.
 	b.Reset()
 	now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	r = startReporter(&b, 100e6, true, clock)
+	r = startReporter(&b, train, 100e6, true, clock)
 	at(20, pipeline.Progress{}, r)
 	if want := "\r\x1b[Krunning for 20s; the engine has shown no counters yet"; b.String() != want {
 		t.Errorf("without counters: %q", b.String())
 	}
 
 	b.Reset()
-	r = startReporter(&b, 0, true, clock)
+	r = startReporter(&b, modelio.Run{Verb: "select"}, 0, true, clock)
 	at(11, pipeline.Progress{}, r)
 	if b.String() != "\r\x1b[Ksolving" {
 		t.Errorf("without documents: %q", b.String())
+	}
+	// What is counted has its name, and buckets have names to be read.
+	for _, c := range []struct {
+		run       modelio.Run
+		now, then string
+	}{
+		{modelio.Run{Verb: "count", Options: map[string]string{"analyzer": "word", "ngrams": "1,2"}}, "about 67,890 different n-grams, ", "about 70,000 different n-grams; merging"},
+		{modelio.Run{Verb: "train", Options: map[string]string{"analyzer": "char", "hash_bits": "20"}}, "about 67,890 buckets, ", "about 70,000 buckets; merging, solving, and reading again for the names of buckets"},
+	} {
+		b.Reset()
+		r = startReporter(&b, c.run, 100e6, true, clock)
+		at(10, half, r)
+		if !strings.Contains(b.String(), c.now) {
+			t.Errorf("%v: %q, want %q", c.run.Options, b.String(), c.now)
+		}
+		at(11, all, r)
+		if !strings.HasSuffix(b.String(), c.then) {
+			t.Errorf("%v: %q, want %q", c.run.Options, b.String(), c.then)
+		}
 	}
 }

@@ -24,7 +24,7 @@ func summarise(ctx context.Context, w io.Writer, dir string) error {
 	for _, warning := range p.Manifest.Warnings {
 		warn("%s", warning)
 	}
-	for _, note := range dropNotes(p.Manifest.Drops) {
+	for _, note := range notes(p) {
 		warn("%s", note)
 	}
 	printRun(w, p)
@@ -49,20 +49,12 @@ func printRun(w io.Writer, p modelio.Published) {
 			with = fmt.Sprintf(", with a smoothing of %v", m.Smoothing)
 		}
 		if m.Strategy == modelio.Joint {
-			printJointModel(w, m, p.Of(m), noun(p.Manifest), rows, with)
+			printJointModel(w, m, p.Of(m), vocabularyOf(p), rows, with)
 		} else {
-			printModel(w, m, p.Of(m), noun(p.Manifest), rows, with)
+			printModel(w, m, p.Of(m), vocabularyOf(p), rows, with)
 		}
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
-}
-
-// noun is what the features are.
-func noun(m modelio.Manifest) string {
-	if m.Counts != nil && m.Counts.Size > 0 { // a table of the user's own
-		return "feature"
-	}
-	return "word"
 }
 
 // corpus says what was counted.
@@ -79,18 +71,22 @@ func corpus(m modelio.Manifest) string {
 		}
 		classes = append(classes, text+counted(c.Tokens, m)+")")
 	}
-	return fmt.Sprintf("%s; %s", strings.Join(classes, ", "), plural(m.Features, "different "+noun(m)))
+	features := plural(m.Features, "different "+noun(m))
+	if bits := hashBits(m.Options); bits > 0 {
+		features = fmt.Sprintf("%s of %s", humanize.Comma(m.Features), plural(1<<bits, "bucket"))
+	}
+	return fmt.Sprintf("%s; %s", strings.Join(classes, ", "), features)
 }
 
 // counted says how much there is of a class: words, or what the rows of a table add up to.
 func counted(tokens float64, m modelio.Manifest) string {
 	switch {
-	case noun(m) != "word":
+	case isOwn(m):
 		return "counts of " + number(tokens)
 	case tokens == 1:
-		return "1 word"
+		return "1 " + token(m.Options)
 	}
-	return number(tokens) + " words"
+	return number(tokens) + " " + token(m.Options) + "s"
 }
 
 const (
@@ -119,17 +115,17 @@ func contents(m modelio.Manifest) string {
 }
 
 // printModel prints the features of a model as a table, and the certificate in words.
-func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, with string) {
+func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, v vocabulary, rows int, with string) {
 	negative := m.Negative
 	if m.Strategy == modelio.OneVersusRest {
 		negative = "the rest"
 	}
-	fmt.Fprintf(w, "%s %s from %s%s:\n\n", tells(m, noun), printable(m.Positive), printable(negative), with)
+	fmt.Fprintf(w, "%s %s from %s%s:\n\n", tells(m, v.noun), printable(m.Positive), printable(negative), with)
 	in := "in "
 	if m.Model == "bernoulli" {
 		in = "documents of "
 	}
-	table := [][]string{{"rank", noun, "weight", "says", in + m.Positive, in + negative, "gain"}}
+	table := [][]string{{"rank", v.noun, "weight", "says", in + m.Positive, in + negative, "gain"}}
 	for _, f := range features[:min(len(features), rows)] {
 		says := m.Positive
 		if f.Weight < 0 {
@@ -138,22 +134,22 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 			says = "–"
 		}
 		table = append(table, []string{
-			strconv.FormatInt(f.Rank, 10), f.Feature, fmt.Sprintf("%+.2f", f.Weight), says,
+			strconv.FormatInt(f.Rank, 10), shown(f.Feature), fmt.Sprintf("%+.2f", f.Weight), says,
 			number(f.CountPositive), number(f.CountNegative), fmt.Sprintf("%.2f", f.Score),
 		})
 	}
-	printFeatures(w, table, m, noun, rows)
+	printFeatures(w, table, m, v, rows)
 }
 
 // printJointModel prints the features of a model of all classes, each with the class that it speaks for most.
-func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, noun string, rows int, with string) {
+func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, v vocabulary, rows int, with string) {
 	classes := len(features) / max(int(m.K), 1)
-	fmt.Fprintf(w, "%s %d classes apart%s:\n\n", tells(m, noun), classes, with)
+	fmt.Fprintf(w, "%s %d classes apart%s:\n\n", tells(m, v.noun), classes, with)
 	in := "in it"
 	if m.Model == "bernoulli" {
 		in = "documents of it"
 	}
-	table := [][]string{{"rank", noun, "weight", "says", in, "in all", "gain"}}
+	table := [][]string{{"rank", v.noun, "weight", "says", in, "in all", "gain"}}
 	for len(features) >= classes && len(table) <= rows && classes > 0 {
 		of := features[:classes]
 		features = features[classes:]
@@ -168,10 +164,10 @@ func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.Feature
 		if most.Weight == 0 {
 			says = "–"
 		}
-		table = append(table, []string{strconv.FormatInt(most.Rank, 10), most.Feature, fmt.Sprintf("%+.2f", most.Weight), says,
+		table = append(table, []string{strconv.FormatInt(most.Rank, 10), shown(most.Feature), fmt.Sprintf("%+.2f", most.Weight), says,
 			number(most.CountPositive), number(most.CountPositive + most.CountNegative), fmt.Sprintf("%.2f", gain)})
 	}
-	printFeatures(w, table, m, noun, rows)
+	printFeatures(w, table, m, v, rows)
 }
 
 // tells begins the sentence above a model's features.
@@ -184,12 +180,17 @@ func tells(m modelio.ModelRow, noun string) string {
 }
 
 // printFeatures prints the table of the first rows, what is proven of the model, and why it has so many features.
-func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, noun string, rows int) {
-	printTable(w, table, "rlrlrrr")
+func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, v vocabulary, rows int) {
+	align := "rlrlrrr"
+	if v.names != nil {
+		align += "l"
+		v.addNames(table)
+	}
+	printTable(w, table, align)
 	if more := m.K - int64(rows); more > 0 {
 		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(more), modelio.FeaturesFile)
 	}
-	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, noun))
+	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, v.noun))
 	if m.KReason != "" {
 		fmt.Fprintf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
 	}
@@ -295,8 +296,9 @@ func printTable(w io.Writer, rows [][]string, align string) {
 	}
 }
 
-// dropNotes says what was read and not counted.
-func dropNotes(d modelio.Drops) (notes []string) {
+// notes says what was read and not counted, and what is not known of the features.
+func notes(p modelio.Published) (notes []string) {
+	d, options := p.Manifest.Drops, p.Manifest.Options
 	var lines int64
 	var reasons []string
 	for reason, n := range d.Lines {
@@ -307,10 +309,17 @@ func dropNotes(d modelio.Drops) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s rejected (%s); %s has the first", plural(lines, "line"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), modelio.ManifestFile))
 	}
 	if d.Replaced > 0 {
-		notes = append(notes, fmt.Sprintf("bytes that are not UTF-8 were replaced %s times; they separate words", humanize.Comma(d.Replaced)))
+		become := "separate words"
+		if ofCharacters(options) {
+			become = "are the character U+FFFD"
+		}
+		notes = append(notes, fmt.Sprintf("bytes that are not UTF-8 were replaced %s times; they %s", humanize.Comma(d.Replaced), become))
 	}
 	if d.Overlong > 0 {
-		notes = append(notes, fmt.Sprintf("%s of more than 65,535 bytes dropped", plural(d.Overlong, "word")))
+		notes = append(notes, fmt.Sprintf("%s of more than 65,535 bytes dropped", plural(d.Overlong, token(options))))
+	}
+	if hashBits(options) > 0 && len(p.Features) > 0 && len(p.Buckets) == 0 {
+		notes = append(notes, "the counts do not have the names of the buckets; sparsenb train reads them from the text")
 	}
 	return notes
 }

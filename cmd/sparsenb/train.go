@@ -24,7 +24,8 @@ var train = verb{
 Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each class, and selects the k
 words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the choice is.
 Of more than two classes each is told from all others, by --strategy=ovo from each other, or by --strategy=joint one set of words
-tells all classes apart. Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
+tells all classes apart. Instead of words there may be n-grams of words or characters (--analyzer, --ngrams), by name or in
+buckets (--hash_bits). Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
 
 DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
 killed is finished by the same command. A run that is complete is not repeated.
@@ -101,7 +102,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		runtime.GOMAXPROCS(2)
 	}
 	started := time.Now()
-	progress := newReporter(os.Stderr, inputBytes)
+	progress := newReporter(os.Stderr, run, inputBytes)
 	err = pipeline.Run(ctx, runner, output, run, in, progress.update)
 	progress.finish()
 	if err != nil {

@@ -1,5 +1,7 @@
 """Writes ngrams.json: texts, and how often each feature occurs in them by scikit-learn's CountVectorizer(). With --count it
-reads lines of JSON on stdin, [unit, min, max, stop words, text in hexadecimal], and prints the counts of each."""
+reads lines of JSON on stdin, [unit, min, max, stop words, text in hexadecimal], and prints the counts of each. With --classes
+unit min max file… it reads documents, a line label<TAB>text each, and prints as JSON for each feature and class how often it
+occurs and in how many documents."""
 
 import json
 import sys
@@ -31,8 +33,32 @@ def counts(unit, least, most, stop, text):
     return dict(sorted(Counter(analyzer(unit, least, most, tuple(stop))(text)).items()))
 
 
+def classes(unit, least, most, files):
+    labels, texts = [], []
+    for name in files:
+        for line in open(name, "rb").read().split(b"\n"):
+            if line:
+                label, text = line.decode("utf-8", errors="replace").split("\t", 1)
+                labels.append(label)
+                texts.append(text)
+    vectorizer = CountVectorizer(analyzer=unit, ngram_range=(least, most))
+    counts = vectorizer.fit_transform(texts)
+    names = vectorizer.get_feature_names_out()
+    out = {str(name): {} for name in names}
+    for label in sorted(set(labels)):
+        rows = counts[[i for i, other in enumerate(labels) if other == label]]
+        occurrences, documents = rows.sum(axis=0).A1, (rows > 0).sum(axis=0).A1
+        for i in occurrences.nonzero()[0]:
+            out[str(names[i])][label] = [int(occurrences[i]), int(documents[i])]
+    return out
+
+
 if __name__ == "__main__":
-    if "--count" in sys.argv:
+    if "--classes" in sys.argv:
+        at = sys.argv.index("--classes")
+        unit, least, most, *files = sys.argv[at + 1:]
+        print(json.dumps(classes(unit, int(least), int(most), files)))
+    elif "--count" in sys.argv:
         for line in sys.stdin:
             unit, least, most, stop, text = json.loads(line)
             print(json.dumps(counts(unit, least, most, stop, bytes.fromhex(text).decode("utf-8", errors="replace"))))

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+// isOwn reports whether the counts are a table of the user's own.
+func isOwn(m modelio.Manifest) bool { return m.Counts != nil && m.Counts.Size > 0 }
+
+// noun is what the features are.
+func noun(m modelio.Manifest) string {
+	switch {
+	case isOwn(m):
+		return "feature"
+	case hashBits(m.Options) > 0:
+		return "bucket"
+	}
+	return token(m.Options)
+}
+
+// token is what the text was cut into.
+func token(options map[string]string) string {
+	if ofCharacters(options) || options["ngrams"] != "" {
+		return "n-gram"
+	}
+	return "word"
+}
+
+func ofCharacters(options map[string]string) bool {
+	return strings.HasPrefix(options["analyzer"], "char")
+}
+
+// hashBits says that there are 2ⁿ buckets, or with 0 that there are none.
+func hashBits(options map[string]string) int {
+	bits, err := strconv.Atoi(options["hash_bits"])
+	if err != nil {
+		return 0
+	}
+	return bits
+}
+
+// vocabulary is how the features of a run are shown.
+type vocabulary struct {
+	noun  string
+	names map[string][]modelio.BucketRow // of a bucket; nil if there are no buckets, or only their numbers are known
+}
+
+func vocabularyOf(p modelio.Published) vocabulary {
+	v := vocabulary{noun: noun(p.Manifest)}
+	for _, row := range p.Buckets {
+		if v.names == nil {
+			v.names = map[string][]modelio.BucketRow{}
+		}
+		v.names[row.Feature] = append(v.names[row.Feature], row)
+	}
+	return v
+}
+
+// addNames adds a column with the names of the buckets to a table of features.
+func (v vocabulary) addNames(table [][]string) {
+	for i, row := range table {
+		if i == 0 {
+			table[i] = append(row, "names")
+		} else {
+			table[i] = append(row, namesOf(v.names[row[1]]))
+		}
+	}
+}
+
+// shown marks the ends of a feature that begins or ends with white space, as n-grams of characters do.
+func shown(feature string) string {
+	if strings.TrimSpace(feature) == feature {
+		return feature
+	}
+	return `"` + feature + `"`
+}
+
+// named is a feature with the name that is most of its bucket.
+func (v vocabulary) named(feature string) string {
+	if rows := v.names[feature]; len(rows) > 0 {
+		return feature + " (" + shown(rows[0].Name) + ")"
+	}
+	return shown(feature)
+}
+
+// namesOf lists as many names of a bucket, the most frequent first, as a column has room for.
+func namesOf(rows []modelio.BucketRow) string {
+	list := ""
+	for i, row := range rows {
+		next := shown(printable(row.Name))
+		if row.Names > 1 {
+			next += " " + wholePercent(row.Share)
+		}
+		if i > 0 {
+			next = list + ", " + next
+		}
+		if rest := row.Names - int64(i); i > 0 && utf8.RuneCountInString(next)+len(others(rest-1)) > maxCell {
+			return list + others(rest)
+		}
+		list = next
+	}
+	if n := len(rows); n > 0 {
+		list += others(rows[0].Names - int64(n))
+	}
+	return list
+}
+
+// others ends a list that n are missing from.
+func others(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + humanize.Comma(n) + " more"
+}
+
+// wholePercent is a share that is neither nothing nor all.
+func wholePercent(share float64) string {
+	if share < 0.01 {
+		return "< 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", min(100*share, 99))
+}
