@@ -11,9 +11,12 @@
 //	                                            │       │ models    │
 //	                                            │       ├──→ [SelectFeatures] reads the parts again
 //	                                            │       │           │ features
-//	                                            └──→ [Commit] ←─────┘
+//	                                            └──→ [Commit] ←─────┤
+//	                                                    ↑ names     │
+//	                                              [NameBuckets] ←───┘ where features are counted in buckets
 //
-// The text is read once, by CountFeatures, which runs on all workers, as do MergeCounts and SelectFeatures. What comes
+// The text is read once, by CountFeatures, which runs on all workers, as do MergeCounts and SelectFeatures; only the names
+// of buckets take a second reading. What comes
 // after is small: a vocabulary of 10⁹ features has some 10⁷ different pairs of counts, and the solver sees those.
 //
 // The result does not depend on how the work was split. Counts are integers and merging them is associative and

@@ -101,6 +101,9 @@ func (r Runner) Loopback() bool {
 	return r.Environment == "LOOPBACK" || r.Here() && r.Environment == ""
 }
 
+// InProcess reports whether this process is the engine and all its workers.
+func (r Runner) InProcess() bool { return r.Here() && r.Loopback() }
+
 // environment says how the engine is to start workers, and starts those that are goroutines of this process. No worker
 // is staged: the engine's hosts have this program, or a container image has it.
 func (r Runner) environment(ctx context.Context) (e *pipepb.Environment, stop func(context.Context) error, err error) {

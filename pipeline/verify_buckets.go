@@ -42,6 +42,15 @@ func (v *verifier) buckets() error {
 		}
 		last, rest = rows[0], rest[n:]
 	}
+	selected := map[string]bool{}
+	for _, f := range v.run.Features {
+		selected[f.Feature] = true
+	}
+	for bucket := range named {
+		if !selected[bucket] {
+			return fmt.Errorf("%s: the bucket %s was not selected", modelio.BucketsFile, bucket)
+		}
+	}
 	for _, f := range v.run.Features {
 		if !named[f.Feature] {
 			return fmt.Errorf("%s: the bucket %s has no names", modelio.BucketsFile, f.Feature)

@@ -114,7 +114,7 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 	if p.Selection {
 		a.Verdict = p.verdict(JudgeClasses(a.Classes, p.Positive))
 		if a.Verdict == nil && a.Features == 0 {
-			a.Verdict = p.verdict(ExitData, "the documents have no features: no words to select from")
+			a.Verdict = p.verdict(ExitData, "the documents have no features to select from")
 		}
 	}
 	a.Warnings = warnings(a, p.Empty)

@@ -7,6 +7,7 @@
 //	Audit           totals and parts → a verdict, or what is to be solved
 //	Solve           histogram → models
 //	SelectFeatures  parts and models → the features of the supports
+//	NameBuckets     ranges, read again → the names of the buckets that were selected, where there are buckets
 //	Commit          all of it → the other files, the manifest, and _SUCCESS
 //
 // Between steps go bytes: count blocks, and the records of records.go. Only Audit, Solve and Commit run on one worker,

@@ -183,7 +183,7 @@ func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solv
 			continue
 		}
 		if math.IsNaN(r.Parameters.Intercept) {
-			records = append(records, Solved{Warnings: []string{fmt.Sprintf("%s, k = %d: the weights are infinite, and contradict each other where two such words are missing: "+
+			records = append(records, Solved{Warnings: []string{fmt.Sprintf("%s, k = %d: the weights are infinite, and contradict each other where two such features are missing: "+
 				"the intercept is NaN; a --smoothing above 0 avoids that", model.Problem, r.K)}})
 		}
 		m := request.model(model, r.K)

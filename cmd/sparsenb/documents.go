@@ -64,7 +64,7 @@ func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, runner
 	if runner, err = f.runner(); err != nil {
 		return d, runner, err
 	}
-	return d, runner, tune(&d.Tuning, *f.memory, runner.Here() && runner.Loopback())
+	return d, runner, tune(&d.Tuning, *f.memory, runner.InProcess())
 }
 
 func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, err error) {

@@ -63,7 +63,11 @@ func defaultMemory() uint64 {
 // tempDir is what Beam's own flag says, if it says a folder of this host.
 func tempDir() (string, error) {
 	dir := flag.Lookup("temp_location").Value.String()
-	if dir == "" || strings.Contains(dir, "://") {
+	if strings.Contains(dir, "://") {
+		warn("--temp_location=%s is no folder of this host: temporary files go to %s", dir, os.TempDir())
+		return "", nil
+	}
+	if dir == "" {
 		return "", nil
 	}
 	info, err := os.Stat(dir)

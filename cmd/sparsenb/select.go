@@ -54,7 +54,7 @@ beside count, or else the counts themselves.
 			if err != nil {
 				return err
 			}
-			if !runner.Here() {
+			if !runner.InProcess() {
 				counts.Threads = 1 // an engine makes a bundle for every slot it has
 			}
 			run := pipeline.NewRun("select", versionString(), nil, &counts, &sel)
