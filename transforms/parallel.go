@@ -15,6 +15,7 @@ type workers struct {
 	emissions chan emission
 	ctx       context.Context // ends when a task has failed, or the bundle was given up
 	fail      context.CancelCauseFunc
+	alone     bool // there is one goroutine, and it is Beam's: on an engine the elements of a bundle come one after the other
 }
 
 // task is the work on one element. It emits to the place among the emitters of the DoFn.
@@ -38,7 +39,11 @@ func startWorkers(ctx context.Context, threads int) *workers {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	w := &workers{tasks: make(chan task, queueSize(threads)), emissions: make(chan emission), ctx: ctx, fail: fail}
+	w := &workers{tasks: make(chan task, queueSize(threads)), emissions: make(chan emission), ctx: ctx, fail: fail, alone: threads == 1}
+	if w.alone {
+		close(w.emissions)
+		return w
+	}
 	var wg sync.WaitGroup
 	for range threads {
 		wg.Go(w.run)
@@ -89,6 +94,9 @@ func (w *workers) run() {
 
 // do hands a task over, as soon as a goroutine is free.
 func (w *workers) do(t task, emitters ...func([]byte)) error {
+	if w.alone {
+		return t(w.ctx, func(to int, element []byte) { emitters[to](element) })
+	}
 	for {
 		select {
 		case w.tasks <- t:

@@ -72,7 +72,7 @@ func TestWorkersPanic(t *testing.T) {
 					t.Errorf("the panic was %v", p)
 				}
 			}()
-			w := startWorkers(t.Context(), 1)
+			w := startWorkers(t.Context(), 2)
 			if err := w.do(func(context.Context, func(int, []byte)) error { panic("a panic") }); err != nil {
 				t.Error(err)
 			}
@@ -86,7 +86,7 @@ func TestWorkersPanic(t *testing.T) {
 }
 
 func TestAbandonedWorkersEnd(t *testing.T) {
-	w := startWorkers(t.Context(), 1)
+	w := startWorkers(t.Context(), 2)
 	if err := w.do(func(_ context.Context, emit func(int, []byte)) error { emit(0, nil); return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -95,4 +95,25 @@ func TestAbandonedWorkersEnd(t *testing.T) {
 		t.Log("an element came before the end")
 	}
 	(*workers)(nil).abandon() // a bundle without elements has none
+}
+
+// On an engine an element is done when the next one comes: of the shards' counts no more than one is held.
+func TestOneWorkerDoesOneElementAtATime(t *testing.T) {
+	w := startWorkers(t.Context(), 1)
+	var emitted []string
+	emitter := func(b []byte) { emitted = append(emitted, string(b)) }
+	for i, name := range []string{"a", "b"} {
+		err := w.do(func(_ context.Context, emit func(int, []byte)) error { emit(0, []byte(name)); return nil }, emitter)
+		if err != nil || len(emitted) != i+1 {
+			t.Errorf("%v emitted after %s, %v", emitted, name, err)
+		}
+	}
+	failure := errors.New("a failure")
+	if err := w.do(func(context.Context, func(int, []byte)) error { return failure }, emitter); err != failure {
+		t.Error(err)
+	}
+	if err := w.finish(emitter); err != nil {
+		t.Error(err)
+	}
+	w.abandon()
 }
