@@ -106,11 +106,13 @@ func (c *Counter) Add(label, text []byte) {
 	cl.Documents++
 	cl.document++
 	c.words.fold(text)
-	if c.single() {
-		c.words.findEdges()
-		c.countWords(cl)
-	} else {
+	switch {
+	case !c.single():
 		c.countGrams(cl)
+	case len(cl.table.entries) >= farEntries:
+		c.countFarWords(cl)
+	default:
+		c.countWords(cl)
 	}
 	// A document has fewer than 2³⁰ occurrences of a feature, and names of less than 3 GB (MaxNameBytes).
 	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.named > maxNameBytes || c.over() {
@@ -120,12 +122,9 @@ func (c *Counter) Add(label, text []byte) {
 
 // countWords adds the words of one document to the table of its class.
 func (c *Counter) countWords(cl *class) {
+	c.words.findEdges()
 	t, document, mask := cl.table, cl.document, c.mask
 	text, edges := c.words.lower, c.words.edges
-	if len(t.entries) >= farEntries {
-		c.countFarWords(cl)
-		return
-	}
 	for ; len(edges) >= 2; edges = edges[2:] {
 		start, end := int(edges[0]), int(edges[1])
 		if end-start <= utf8.UTFMax && !isWord(text[start], end-start) {
@@ -139,13 +138,7 @@ func (c *Counter) countWords(cl *class) {
 				continue
 			}
 		}
-		e.count++
-		var first uint32
-		if e.last != document {
-			first = 1
-		}
-		e.documents += first
-		e.last = document
+		e.occur(document)
 		cl.seen++
 	}
 }
@@ -165,6 +158,7 @@ const farEntries = 1 << 19
 
 // countFarWords is countWords for a large table.
 func (c *Counter) countFarWords(cl *class) {
+	c.words.findEdges()
 	text, edges := c.words.lower, c.words.edges
 	for ; len(edges) >= 2; edges = edges[2:] {
 		start, end := edges[0], edges[1]
@@ -257,13 +251,7 @@ func (c *Counter) countBatch(cl *class, text []byte) {
 				continue
 			}
 		}
-		e.count++
-		var first uint32
-		if e.last != document {
-			first = 1
-		}
-		e.documents += first
-		e.last = document
+		e.occur(document)
 		cl.seen++
 	}
 	c.batch = c.batch[:0]
@@ -298,7 +286,8 @@ func (c *Counter) over() bool {
 // makeRoom lets a table grow. One that may not is used beyond what keeps it fast until it is flushed.
 func (c *Counter) makeRoom(t *table) {
 	if c.config.MemoryBytes != nil && c.memory+t.growth() > c.config.MemoryBytes() {
-		if c.full = true; !t.packed() {
+		c.full = true
+		if !t.packed() {
 			return
 		}
 	}
