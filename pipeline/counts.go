@@ -141,22 +141,13 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 
 // identify hashes a file.
 func identify(ctx context.Context, name string) (c modelio.Counts, err error) {
-	store, err := fileio.For(name)
-	if err != nil {
-		return c, err
-	}
-	f, err := store.Open(ctx, name)
-	if err != nil {
-		return c, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Info()
-	if err != nil {
-		return c, err
-	}
-	hash := sha256.New()
-	if _, err := io.Copy(hash, io.NewSectionReader(f, 0, info.Size)); err != nil {
-		return c, err
-	}
-	return modelio.Counts{Name: name, Size: info.Size, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
+	err = fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
+		hash := sha256.New()
+		if _, err := io.Copy(hash, io.NewSectionReader(f, 0, info.Size)); err != nil {
+			return err
+		}
+		c = modelio.Counts{Name: name, Size: info.Size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+		return nil
+	})
+	return c, err
 }

@@ -95,34 +95,19 @@ type rows interface {
 	shown(column int) string // for a message
 }
 
-func (t *ownTable) read(ctx context.Context, visit func(*Feature) error) (err error) {
-	store, err := fileio.For(t.name)
-	if err != nil {
-		return err
-	}
-	f, err := store.Open(ctx, t.name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
+func (t *ownTable) read(ctx context.Context, visit func(*Feature) error) error {
+	return fileio.With(ctx, t.name, func(f fileio.File, info fileio.Info) error {
+		if err := t.open(f, info); err != nil {
+			return err
 		}
-	}()
-	info, err := f.Info()
-	if err != nil {
-		return err
-	}
-	if err := t.open(f, info); err != nil {
-		return err
-	}
-	if err := t.checkHeader(); err != nil {
-		return err
-	}
-	if isLong(t.names) {
-		return t.readLong(visit)
-	}
-	return t.readWide(visit)
+		if err := t.checkHeader(); err != nil {
+			return err
+		}
+		if isLong(t.names) {
+			return t.readLong(visit)
+		}
+		return t.readWide(visit)
+	})
 }
 
 // open finds the format of the table.

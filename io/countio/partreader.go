@@ -25,25 +25,13 @@ type partReader struct {
 	started  bool
 }
 
-func readPart(ctx context.Context, dir, part string, classes *Classes, visit func(*Feature) error) (err error) {
-	name := fileio.Join(dir, part)
-	store, err := fileio.For(name)
-	if err != nil {
-		return err
-	}
-	f, err := store.Open(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
-	info, err := f.Info()
-	if err != nil {
-		return err
-	}
+func readPart(ctx context.Context, dir, part string, classes *Classes, visit func(*Feature) error) error {
+	return fileio.With(ctx, fileio.Join(dir, part), func(f fileio.File, info fileio.Info) error {
+		return readPartOf(ctx, f, info, part, classes, visit)
+	})
+}
+
+func readPartOf(ctx context.Context, f fileio.File, info fileio.Info, part string, classes *Classes, visit func(*Feature) error) (err error) {
 	r := partReader{part: part, classes: classes, visit: visit}
 	// A damaged file may also make the library panic. A panic of visit, which is how Beam stops a bundle, is not ours.
 	defer func() {

@@ -134,25 +134,8 @@ func (w *TableWriter[T]) Commit() (FileSum, error) {
 func (w *TableWriter[T]) Abort() { w.out.file.Abort() }
 
 // ReadTable calls visit with every row of a Parquet file that has the columns of T.
-func ReadTable[T any](ctx context.Context, name string, visit func(*T) error) (err error) {
-	store, err := fileio.For(name)
-	if err != nil {
-		return err
-	}
-	f, err := store.Open(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
-	info, err := f.Info()
-	if err != nil {
-		return err
-	}
-	return readTable(f, info, visit)
+func ReadTable[T any](ctx context.Context, name string, visit func(*T) error) error {
+	return fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error { return readTable(f, info, visit) })
 }
 
 func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (err error) {

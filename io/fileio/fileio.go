@@ -153,3 +153,25 @@ func WriteAll(ctx context.Context, name string, content []byte) error {
 	}
 	return w.Commit()
 }
+
+// With opens a file for reading, calls use, and closes it.
+func With(ctx context.Context, name string, use func(f File, info Info) error) (err error) {
+	store, err := For(name)
+	if err != nil {
+		return err
+	}
+	f, err := store.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}()
+	info, err := f.Info()
+	if err != nil {
+		return err
+	}
+	return use(f, info)
+}
