@@ -2,7 +2,7 @@
 //
 // A feature is known by a 64-bit key and an independent 32-bit check. Two names are taken for one only if both are
 // equal, which among 10¹⁰ names happens with odds below 10⁻⁹. The hash is part of the file format: feature_id is the
-// key, and docs/formats.md has the function in words.
+// key, and docs/formats.md has the function in Python.
 package feature
 
 import (

@@ -17,7 +17,7 @@ type analysisFlags struct {
 func addAnalysisFlags(fs *flag.FlagSet) analysisFlags {
 	return analysisFlags{
 		analyzer: fs.String("analyzer", "word", "=word|char|char_wb\n        what features are made of, as in scikit-learn's CountVectorizer: words, characters, or characters within a word (default word)"),
-		ngrams:   fs.String("ngrams", "1,1", "=1,1\n        how many of them a feature has, the least and the most: 1,2 is words and pairs of words (default 1,1)"),
+		ngrams:   fs.String("ngrams", "1,1", "=1,1\n        how many words or characters a feature has, the least and the most: 1,2 is words and pairs of words (default 1,1)"),
 		hashBits: fs.String("hash_bits", "0", "=B\n        count features in 2^B buckets, at most 32, so that memory does not grow with the vocabulary; train then reads the text twice, for the names of those it selects. 0 counts them by name (default 0)"),
 	}
 }
