@@ -97,20 +97,21 @@ func (w *workers) do(t task, emitters ...func([]byte)) error {
 	if w.alone {
 		return t(w.ctx, func(to int, element []byte) { emitters[to](element) })
 	}
-	for {
+	for w.ctx.Err() == nil {
 		select {
 		case w.tasks <- t:
 			return nil
 		case e, ok := <-w.emissions:
-			if !ok { // all goroutines have ended, which before finish means that the work has failed
+			if ok {
+				emitters[e.to](e.element)
+			} else { // all goroutines have ended, which before finish means that the work has failed
 				return w.cause()
 			}
-			emitters[e.to](e.element)
 		case <-w.ctx.Done():
-			w.wait()
-			return w.cause()
 		}
 	}
+	w.wait()
+	return w.cause()
 }
 
 // wait waits until no goroutine does anything any more, such as to make a file.
