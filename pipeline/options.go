@@ -69,8 +69,8 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 	var from any
 	if documents != nil {
 		options["analyzer"] = documents.Analyzer.Unit.String()
-		if a := documents.Analyzer; a.Min > 1 || a.Max > 1 {
-			options["ngrams"] = fmt.Sprintf("%d,%d", max(a.Min, 1), a.Max)
+		if least, most := documents.Analyzer.Sizes(); most > 1 {
+			options["ngrams"] = fmt.Sprintf("%d,%d", least, most)
 		}
 		if documents.HashBits > 0 {
 			options["hash_bits"] = strconv.Itoa(documents.HashBits)

@@ -60,9 +60,6 @@ func (v *verifier) buckets() error {
 	return nil
 }
 
-// mostNames is how many names of a bucket stand in the file.
-const mostNames = 10
-
 // sameBucket compares the names of a bucket with its hash and its counts.
 func sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
 	var sum int64
@@ -84,7 +81,7 @@ func sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
 	}
 	listed := int64(len(rows))
 	whole := listed == rows[0].Names
-	if listed > rows[0].Names || !whole && listed != mostNames {
+	if listed > rows[0].Names || !whole && listed != modelio.MostNames {
 		return fmt.Errorf("%s of %d stand there", plural(listed, "name"), rows[0].Names)
 	}
 	// Names that are missing occur once or more each, and none more often than the last that is there.

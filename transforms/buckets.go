@@ -73,9 +73,6 @@ func (f *nameFn) FinishBundle(ctx context.Context, _ func(*[]byte) bool, emit fu
 	return f.count.FinishBundle(ctx, emit, func([]byte) {}) // the totals are known
 }
 
-// shownNames is how many names of a bucket are told.
-const shownNames = 10
-
 // mergeNamesFn finds the most frequent names of each bucket.
 type mergeNamesFn struct {
 	HashBits int
@@ -154,12 +151,12 @@ func (b *bucket) add(feat *block.Feature) {
 	at, _ := slices.BinarySearchFunc(b.names, n, func(a, b bucketName) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), bytes.Compare(a.name, b.name))
 	})
-	if at == shownNames {
+	if at == modelio.MostNames {
 		return
 	}
 	n.name = bytes.Clone(n.name)
 	b.names = slices.Insert(b.names, at, n)
-	b.names = b.names[:min(len(b.names), shownNames)]
+	b.names = b.names[:min(len(b.names), modelio.MostNames)]
 }
 
 func (b *bucket) rows(bits int) (rows []modelio.BucketRow) {

@@ -81,9 +81,6 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 }
 
 func (f *mergeFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte)) error {
-	if f.workers == nil {
-		return nil
-	}
 	defer f.abandon()
 	return f.workers.finish(emitPart, emitPairs)
 }

@@ -120,8 +120,11 @@ func (w *workers) wait() {
 	}
 }
 
-// finish waits until all tasks are done.
+// finish waits until all tasks are done. A bundle without elements has none, and no workers.
 func (w *workers) finish(emitters ...func([]byte)) error {
+	if w == nil {
+		return nil
+	}
 	close(w.tasks)
 	for e := range w.emissions {
 		emitters[e.to](e.element)

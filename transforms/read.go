@@ -92,9 +92,6 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 }
 
 func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte)) error {
-	if f.workers == nil {
-		return nil
-	}
 	defer f.abandon()
 	return f.workers.finish(emitPart, emitPairs)
 }

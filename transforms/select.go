@@ -77,9 +77,6 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 }
 
 func (f *selectFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emit func([]byte)) error {
-	if f.workers == nil {
-		return nil
-	}
 	defer f.abandon()
 	return f.workers.finish(emit)
 }

@@ -119,21 +119,10 @@ func Join(dir string, parts ...string) string {
 
 // ReadAll returns the content of a small file.
 func ReadAll(ctx context.Context, name string) (content []byte, err error) {
-	s, err := For(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Info()
-	if err == nil {
+	err = With(ctx, name, func(f File, info Info) (err error) {
 		content, err = io.ReadAll(io.NewSectionReader(f, 0, info.Size))
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
+		return err
+	})
 	return content, err
 }
 

@@ -116,8 +116,11 @@ type PathRow struct {
 // Key is that of the model for the same k, if there is one.
 func (r PathRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
 
-// BucketRow is a name of a selected bucket: a row of buckets.parquet, sorted by feature_id and rank. The ten most frequent
-// are there.
+// MostNames is how many names of a bucket are told.
+const MostNames = 10
+
+// BucketRow is a name of a selected bucket: a row of buckets.parquet, sorted by feature_id and rank. The most frequent are
+// there, MostNames of them or all.
 type BucketRow struct {
 	Feature   string  `parquet:"feature"` // the bucket, as the other files have it
 	FeatureID int64   `parquet:"feature_id"`

@@ -37,13 +37,17 @@ type Analyzer struct {
 	Min, Max int
 }
 
+// Sizes returns the least and the most units of a feature.
+func (a Analyzer) Sizes() (least, most int) { return max(a.Min, 1), max(a.Max, 1) }
+
 // MaxNameBytes is how many bytes the names of one document may have in all.
 const MaxNameBytes = 2<<30 - 1<<20
 
 // NameBytes is how many bytes the names of a document of n bytes may have in all.
 func (a Analyzer) NameBytes(n int) int {
 	sizes := 0
-	for size := max(a.Min, 1); size <= max(a.Max, 1); size++ {
+	least, most := a.Sizes()
+	for size := least; size <= most; size++ {
 		sizes += size
 	}
 	return 2 * sizes * n // lower case and the spaces around words may lengthen a text

@@ -134,9 +134,11 @@ func (c *Counter) countWords(cl *class) {
 		key &= mask
 		e := t.find(key, check)
 		if e == nil || e.name == 0 {
-			if e = c.insert(t, key, check, text[start:end]); e == nil {
+			if end-start > MaxName {
+				c.overlong++
 				continue
 			}
+			e = c.insert(t, key, check, text[start:end])
 		}
 		e.occur(document)
 		cl.seen++
@@ -182,12 +184,13 @@ func (c *Counter) countGrams(cl *class) {
 	case CharWB:
 		g.splitCharsOfWords(c.words.Text())
 	}
+	least, most := a.Sizes()
 	begin := int32(0)
 	for _, end := range g.runs {
 		starts := g.starts[begin:end]
 		begin = end
 		units := len(starts) - 1
-		for n := max(a.Min, 1); n <= max(a.Max, 1); n++ {
+		for n := least; n <= most; n++ {
 			if a.Unit == CharWB && units <= n { // a short word is counted once
 				c.add(cl, g.text, starts[0], starts[units])
 				break
@@ -247,9 +250,7 @@ func (c *Counter) countBatch(cl *class, text []byte) {
 		}
 		e := t.find(o.key, o.check)
 		if e == nil || e.name == 0 {
-			if e = c.insert(t, o.key, o.check, text[o.start:o.end]); e == nil {
-				continue
-			}
+			e = c.insert(t, o.key, o.check, text[o.start:o.end])
 		}
 		e.occur(document)
 		cl.seen++
@@ -257,12 +258,8 @@ func (c *Counter) countBatch(cl *class, text []byte) {
 	c.batch = c.batch[:0]
 }
 
-// insert adds a feature that the table does not have. It returns nil if its name is too long to be counted.
+// insert adds a feature that the table does not have, with a name of at most MaxName bytes.
 func (c *Counter) insert(t *table, key uint64, check uint32, name []byte) *entry {
-	if len(name) > MaxName {
-		c.overlong++
-		return nil
-	}
 	if t.crowded() {
 		c.makeRoom(t)
 	}

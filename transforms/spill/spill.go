@@ -113,16 +113,15 @@ func at(job string, reference []byte, do func(a *Area, n int)) error {
 	mu.Lock()
 	a := areas[job]
 	mu.Unlock()
-	if a == nil {
-		return fmt.Errorf("run %d of counts is not in this process", n)
+	if a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if n < len(a.runs) && a.runs[n] != nil {
+			do(a, n)
+			return nil
+		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if n >= len(a.runs) || a.runs[n] == nil {
-		return fmt.Errorf("run %d of counts is not in this process", n)
-	}
-	do(a, n)
-	return nil
+	return fmt.Errorf("run %d of counts is not in this process", n)
 }
 
 // create makes a temporary file that has no name, so that nothing of it is left however this process ends.
