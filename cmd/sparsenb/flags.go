@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,9 +38,11 @@ func ownFlags(fs *flag.FlagSet, v verb) flags {
 
 // parse parses flags, which may also stand behind the positional arguments.
 func parse(fs *flag.FlagSet, args []string) (positional []string, err error) {
+	var repeated error
+	refuseRepeats(fs, &repeated)
 	for {
 		if err := fs.Parse(args); err != nil {
-			return nil, err
+			return nil, cmp.Or(repeated, err)
 		}
 		if fs.NArg() == 0 {
 			return positional, nil
@@ -49,8 +52,46 @@ func parse(fs *flag.FlagSet, args []string) (positional []string, err error) {
 	}
 }
 
+// refuseRepeats makes it an error to give a flag twice that keeps one value, and tells it in repeated: package flag wraps
+// the error of a value as text.
+func refuseRepeats(fs *flag.FlagSet, repeated *error) {
+	fs.VisitAll(func(f *flag.Flag) {
+		if reflect.TypeOf(f.Value).Elem().PkgPath() == "flag" { // the types of others, such as list, add up
+			f.Value = &single{Value: f.Value, name: f.Name, repeated: repeated}
+		}
+	})
+}
+
+// single is a flag that may be given once.
+type single struct {
+	flag.Value
+	name     string
+	given    bool
+	repeated *error
+}
+
+// Set fails if a value was given before.
+func (s *single) Set(value string) error {
+	if s.given {
+		*s.repeated = pipeline.Usagef("--%s is given twice, as %q and as %q; give it once", s.name, s.Value, value)
+		return *s.repeated
+	}
+	s.given = true
+	return s.Value.Set(value)
+}
+
+// IsBoolFlag reports whether the flag needs no value.
+func (s *single) IsBoolFlag() bool {
+	b, ok := s.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
 // explainFlag puts an error of package flag in our words.
 func explainFlag(fs *flag.FlagSet, own flags, err error) error {
+	var usage *pipeline.Error
+	if errors.As(err, &usage) {
+		return err
+	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var all []string
 		fs.VisitAll(func(f *flag.Flag) { all = append(all, f.Name) })

@@ -75,10 +75,10 @@ func unreadable(ctx context.Context, dir string, verify bool, err error) error {
 
 func verifyAll(ctx context.Context, w io.Writer, dirs []string) error {
 	for _, dir := range dirs {
-		fmt.Fprintf(w, "\n%s, verified:\n", dir)
+		printf(w, "\n%s, verified:\n", dir)
 		checks, err := pipeline.Verify(ctx, dir)
 		for _, c := range checks {
-			fmt.Fprintf(w, "  %s\n", c)
+			printf(w, "  %s\n", c)
 		}
 		if err != nil {
 			return err
@@ -92,25 +92,25 @@ func printAll(w io.Writer, p modelio.Published) {
 	printRun(w, p)
 	printPaths(w, p)
 	m := p.Manifest
-	fmt.Fprintf(w, "\n%s by sparsenb %s, %s to %s, run %s\n", m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"), m.ID)
+	printf(w, "\n%s by sparsenb %s, %s to %s, run %s\n", m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"), m.ID)
 	var options []string
 	for name, value := range m.Options {
 		options = append(options, "--"+name+"="+value)
 	}
-	fmt.Fprintf(w, "options: %s\n", strings.Join(slices.Sorted(slices.Values(options)), " "))
+	printf(w, "options: %s\n", strings.Join(slices.Sorted(slices.Values(options)), " "))
 	if m.Counts != nil {
-		fmt.Fprintf(w, "from the counts in %s\n", m.Counts.Name)
+		printf(w, "from the counts in %s\n", m.Counts.Name)
 	}
 	const most = 10
 	for i, in := range m.Inputs {
 		if i == most {
-			fmt.Fprintf(w, "… and %d more files, all in %s\n", len(m.Inputs)-most, modelio.ManifestFile)
+			printf(w, "… and %d more files, all in %s\n", len(m.Inputs)-most, modelio.ManifestFile)
 			break
 		}
-		fmt.Fprintf(w, "read %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
+		printf(w, "read %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
 	}
 	for _, note := range slices.Concat(m.Warnings, notes(p)) {
-		fmt.Fprintf(w, "note: %s\n", note)
+		printf(w, "note: %s\n", note)
 	}
 }
 
@@ -126,14 +126,14 @@ func printPaths(w io.Writer, p modelio.Published) {
 			n++
 		}
 		if shown == maxModelsShown {
-			fmt.Fprintf(w, "\n… and what other problems would gain, in %s\n", modelio.PathFile)
+			printf(w, "\n… and what other problems would gain, in %s\n", modelio.PathFile)
 			break
 		}
 		title := ""
 		if n < len(p.Path) {
-			title = fmt.Sprintf("%s, smoothing %v: ", printable(rest[0].Problem), rest[0].Smoothing)
+			title = fmt.Sprintf("%s, smoothing %v: ", rest[0].Problem, rest[0].Smoothing)
 		}
-		fmt.Fprintf(w, "\n%sWhat other numbers of %ss would gain:\n\n", title, noun(p.Manifest))
+		printf(w, "\n%sWhat other numbers of %ss would gain:\n\n", title, noun(p.Manifest))
 		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
 		for _, row := range rest[:n] {
 			if isRounding(row.Gap, row.UpperBoundGain) {
@@ -148,20 +148,20 @@ func printPaths(w io.Writer, p modelio.Published) {
 
 // printDifference compares the models of two runs that have the same problem and k.
 func printDifference(w io.Writer, a, b modelio.Published) {
-	fmt.Fprintf(w, "%s: %s\n%s: %s\n", a.Dir, corpus(a.Manifest), b.Dir, corpus(b.Manifest))
+	printf(w, "%s: %s\n%s: %s\n", a.Dir, corpus(a.Manifest), b.Dir, corpus(b.Manifest))
 	compared := 0
 	for _, ma := range a.Models {
 		for _, mb := range b.Models {
 			same := ma.Smoothing == mb.Smoothing || !hasSeveralSmoothings(a) && !hasSeveralSmoothings(b)
 			if ma.Problem == mb.Problem && ma.K == mb.K && ma.Positive == mb.Positive && same {
-				fmt.Fprintln(w)
+				printf(w, "\n")
 				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), vocabularyOf(a), vocabularyOf(b))
 				compared++
 			}
 		}
 	}
 	if compared == 0 {
-		fmt.Fprintf(w, "\nNo model of one has the problem and the k of a model of the other: %s; %s.\n", problems(a), problems(b))
+		printf(w, "\nNo model of one has the problem and the k of a model of the other: %s; %s.\n", problems(a), problems(b))
 	}
 }
 
@@ -173,7 +173,7 @@ func hasSeveralSmoothings(p modelio.Published) bool {
 func problems(p modelio.Published) string {
 	var list []string
 	for _, m := range p.Models {
-		list = append(list, fmt.Sprintf("%s, k = %d", printable(m.Problem), m.K))
+		list = append(list, fmt.Sprintf("%s, k = %d", m.Problem, m.K))
 	}
 	return p.Dir + " has " + cmp.Or(strings.Join(list, " and "), "none")
 }
@@ -208,7 +208,7 @@ func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.F
 	if ma.Strategy == modelio.Joint {
 		of += ", " + ma.Positive
 	}
-	fmt.Fprintf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", printable(of), humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
+	printf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", of, humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
 		plural(int64(common), vb.noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
 	printWords(w, "gone", out)
 	printWords(w, "new", in)
@@ -230,5 +230,5 @@ func printWords(w io.Writer, what string, words []string) {
 	if n := len(words) - maxRowsShown; n > 0 {
 		words, more = words[:maxRowsShown], fmt.Sprintf(" and %d more", n)
 	}
-	fmt.Fprintf(w, "  %s: %s%s\n", what, strings.Join(words, ", "), more)
+	printf(w, "  %s: %s%s\n", what, strings.Join(words, ", "), more)
 }

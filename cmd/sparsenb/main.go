@@ -12,11 +12,9 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -49,7 +47,7 @@ func sparsenb() int {
 		return report(boot(args))
 	}
 	if len(args) == 0 {
-		fmt.Fprint(os.Stderr, train.manual)
+		io.WriteString(os.Stderr, train.manual)
 		return pipeline.ExitUsage
 	}
 	if slices.Contains([]string{"--version", "-version"}, args[0]) {
@@ -68,7 +66,7 @@ func sparsenb() int {
 	own.names = append(own.names, "log_level")
 	positional, err := parse(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Print(manual(v, own))
+		io.WriteString(os.Stdout, manual(v, own))
 		return 0
 	}
 	if err != nil {
@@ -111,7 +109,7 @@ func report(err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "sparsenb: "+printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	printf(os.Stderr, "sparsenb: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var interrupted interruptedError
 	if errors.As(err, &interrupted) {
 		return 128 + int(interrupted.signal)
@@ -124,29 +122,8 @@ func report(err error) int {
 }
 
 func warn(format string, args ...any) {
-	fmt.Fprintln(os.Stderr, "sparsenb: warning: "+printable(fmt.Sprintf(format, args...)))
+	printf(os.Stderr, "sparsenb: warning: %s\n", fmt.Sprintf(format, args...))
 }
-
-// printable escapes what a terminal would act upon: labels, words and names are what others wrote.
-func printable(text string) string {
-	if strings.IndexFunc(text, unprintable) < 0 {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if unprintable(r) {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// unprintable knows control characters, and those that turn the direction of what follows. Marks and joiners are part of
-// words.
-func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // interruptedError is the cause of a context that a signal has ended.
 type interruptedError struct{ signal syscall.Signal }
@@ -169,7 +146,7 @@ func signalContext() (context.Context, func()) {
 		for first := time.Now(); time.Since(first) < patience; {
 			s = <-signals
 		}
-		fmt.Fprintln(os.Stderr, "sparsenb: ended at once: a job on an engine may go on, and publish")
+		printf(os.Stderr, "sparsenb: ended at once: a job on an engine may go on, and publish\n")
 		os.Exit(128 + int(s.(syscall.Signal)))
 	}()
 	return ctx, func() { signal.Stop(signals) }

@@ -61,7 +61,7 @@ func (r *reporter) update(p pipeline.Progress) {
 	now := r.now()
 	r.last = p
 	if r.terminal {
-		fmt.Fprintf(r.w, "\r\x1b[K%s", r.line(p, now))
+		printf(r.w, "\r\x1b[K%s", r.line(p, now))
 		r.dirty = true
 		return
 	}
@@ -69,7 +69,7 @@ func (r *reporter) update(p pipeline.Progress) {
 		return
 	}
 	r.printed = now
-	fmt.Fprintf(r.w, "sparsenb: %s %s\n", now.UTC().Format(time.RFC3339), r.line(p, now))
+	printf(r.w, "sparsenb: %s %s\n", now.UTC().Format(time.RFC3339), r.line(p, now))
 }
 
 func (r *reporter) line(p pipeline.Progress, now time.Time) string {
@@ -109,6 +109,6 @@ func (r *reporter) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dirty {
-		fmt.Fprint(r.w, "\r\x1b[K")
+		printf(r.w, "\r\x1b[K")
 	}
 }

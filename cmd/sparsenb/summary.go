@@ -32,16 +32,16 @@ func summarise(ctx context.Context, w io.Writer, dir string) error {
 }
 
 func printRun(w io.Writer, p modelio.Published) {
-	fmt.Fprintln(w, corpus(p.Manifest))
+	printf(w, "%s\n", corpus(p.Manifest))
 	models := slices.CompactFunc(slices.Clone(p.Models), func(a, b modelio.ModelRow) bool { return a.Key() == b.Key() })
 	rows := maxRowsShown
 	if len(models) > fewModels {
 		rows = fewRowsShown
 	}
 	for i, m := range models {
-		fmt.Fprintln(w)
+		printf(w, "\n")
 		if i == maxModelsShown {
-			fmt.Fprintf(w, "… and %s, in %s and %s\n", plural(int64(len(models)-i), "more model"), modelio.ModelFile, modelio.FeaturesFile)
+			printf(w, "… and %s, in %s and %s\n", plural(int64(len(models)-i), "more model"), modelio.ModelFile, modelio.FeaturesFile)
 			break
 		}
 		with := ""
@@ -54,7 +54,7 @@ func printRun(w io.Writer, p modelio.Published) {
 			printModel(w, m, p.Of(m), vocabularyOf(p), rows, with)
 		}
 	}
-	fmt.Fprintf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
+	printf(w, "\n%s: %s\n", p.Dir, contents(p.Manifest))
 }
 
 // corpus says what was counted.
@@ -65,7 +65,7 @@ func corpus(m modelio.Manifest) string {
 			classes = append(classes, fmt.Sprintf("and %d more", len(m.Classes)-i))
 			break
 		}
-		text := printable(c.Label) + " ("
+		text := c.Label + " ("
 		if c.Documents != nil {
 			text += plural(*c.Documents, "document") + ", "
 		}
@@ -120,7 +120,7 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 	if m.Strategy == modelio.OneVersusRest {
 		negative = "the rest"
 	}
-	fmt.Fprintf(w, "%s %s from %s%s:\n\n", tells(m, v.noun), printable(m.Positive), printable(negative), with)
+	printf(w, "%s %s from %s%s:\n\n", tells(m, v.noun), m.Positive, negative, with)
 	in := "in "
 	if m.Model == "bernoulli" {
 		in = "documents of "
@@ -144,7 +144,7 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 // printJointModel prints the features of a model of all classes, each with the class that it speaks for most.
 func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, v vocabulary, rows int, with string) {
 	classes := len(features) / max(int(m.K), 1)
-	fmt.Fprintf(w, "%s %d classes apart%s:\n\n", tells(m, v.noun), classes, with)
+	printf(w, "%s %d classes apart%s:\n\n", tells(m, v.noun), classes, with)
 	in := "in it"
 	if m.Model == "bernoulli" {
 		in = "documents of it"
@@ -188,11 +188,11 @@ func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, v vocabula
 	}
 	printTable(w, table, align)
 	if more := m.K - int64(rows); more > 0 {
-		fmt.Fprintf(w, "  … and %s more in %s\n", humanize.Comma(more), modelio.FeaturesFile)
+		printf(w, "  … and %s more in %s\n", humanize.Comma(more), modelio.FeaturesFile)
 	}
-	fmt.Fprintf(w, "\n%s\n", certificateInWords(m, v.noun))
+	printf(w, "\n%s\n", certificateInWords(m, v.noun))
 	if m.KReason != "" {
-		fmt.Fprintf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
+		printf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
 	}
 }
 
@@ -292,7 +292,7 @@ func printTable(w io.Writer, rows [][]string, align string) {
 				line.WriteString("  " + cell + pad)
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		printf(w, "%s\n", strings.TrimRight(line.String(), " "))
 	}
 }
 

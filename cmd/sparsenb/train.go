@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -85,7 +84,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		return err
 	}
 	if published {
-		fmt.Fprintf(os.Stderr, "sparsenb: %s: this run is published already; nothing was done\n", output)
+		printf(os.Stderr, "sparsenb: %s: this run is published already; nothing was done\n", output)
 		return summarise(ctx, os.Stdout, output)
 	}
 	in := func(s beam.Scope) { build(s, output) }
@@ -93,7 +92,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		if err := pipeline.Stage(ctx, runner, in); err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "sparsenb: wrote the template %s; it publishes to %s\n", runner.Template, output)
+		printf(os.Stderr, "sparsenb: wrote the template %s; it publishes to %s\n", runner.Template, output)
 		return nil
 	}
 	if runner.Here() && runtime.GOMAXPROCS(0) < 2 {
@@ -108,6 +107,6 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "sparsenb: published %s in %s%s\n", output, time.Since(started).Round(10*time.Millisecond), progress.read())
+	printf(os.Stderr, "sparsenb: published %s in %s%s\n", output, time.Since(started).Round(10*time.Millisecond), progress.read())
 	return summarise(ctx, os.Stdout, output)
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 )
@@ -17,7 +17,7 @@ var version = verb{
 			if err := noArguments(args); err != nil {
 				return err
 			}
-			fmt.Printf("sparsenb %s %s %s/%s\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			printf(os.Stdout, "sparsenb %s %s %s/%s\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		}
 	},

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// printf is how the command prints, to standard output and to standard error. Labels, words, names of files and options
+// are what others wrote: each argument but numbers is escaped as text; the format is ours.
+func printf(w io.Writer, format string, args ...any) {
+	for i, arg := range args {
+		switch v := reflect.ValueOf(arg); {
+		case v.Kind() == reflect.Bool, v.CanInt(), v.CanUint(), v.CanFloat():
+		default:
+			args[i] = printable(fmt.Sprint(arg))
+		}
+	}
+	fmt.Fprintf(w, format, args...)
+}
+
+// printable escapes what a terminal would act upon, and bytes that are not UTF-8. Text that was escaped stays as it is.
+func printable(text string) string {
+	if utf8.ValidString(text) && strings.IndexFunc(text, unprintable) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case unprintable(r):
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		default:
+			b.WriteRune(r)
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// unprintable reports whether r is a control character, a line or paragraph separator, or changes the direction of the
+// text after it. Marks and joiners are part of words.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}
