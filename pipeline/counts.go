@@ -37,7 +37,9 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	case len(classDocuments) > 0:
 		err = fmt.Errorf("--class_documents is for tables of your own; %s knows its documents", name)
 	default:
-		c, err = runCounts(ctx, name)
+		if c, err = runCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis["hash_bits"] != "" {
+			err = fmt.Errorf("%s: its features are buckets of an older hash, and cannot be used with this version of sparsenb; count the documents again", name)
+		}
 	}
 	if err != nil {
 		return c, InputError(fmt.Errorf("--counts: %w", err))
@@ -75,7 +77,7 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 	if len(c.Files) == 0 {
 		return c, fmt.Errorf("%s: the run has no counts of its own; it was made from %s", dir, m.Counts.Name)
 	}
-	c.Source = countio.Source{Dir: dir}
+	c.Source = countio.Source{Dir: dir, Rehash: !m.SameHash()}
 	c.Classes = m.Classes
 	c.Analysis = map[string]string{}
 	for _, name := range []string{"analyzer", "ngrams", "hash_bits"} {

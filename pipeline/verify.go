@@ -188,7 +188,7 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *c
 			counts = f.Counts(counts[:0], model)
 			hist.AddPresent(f.Classes, counts)
 			if _, ok := v.counts[string(name)]; ok {
-				l := labelled{found: true, id: f.ID, counts: slices.Clone(counts)}
+				l := labelled{found: true, id: source.IDOf(f, name), counts: slices.Clone(counts)}
 				for _, class := range f.Classes {
 					l.labels = append(l.labels, classes.Labels[class])
 				}

@@ -37,7 +37,7 @@ func (v *verifier) buckets() error {
 		if rows[0].FeatureID < last.FeatureID {
 			return fmt.Errorf("%s: the bucket %s is not in its place", modelio.BucketsFile, rows[0].Feature)
 		}
-		if err := sameBucket(rows, bits, v.counts[rows[0].Feature]); err != nil {
+		if err := v.sameBucket(rows, bits, v.counts[rows[0].Feature]); err != nil {
 			return fmt.Errorf("%s: bucket %s: %w", modelio.BucketsFile, rows[0].Feature, err)
 		}
 		last, rest = rows[0], rest[n:]
@@ -56,16 +56,20 @@ func (v *verifier) buckets() error {
 			return fmt.Errorf("%s: the bucket %s has no names", modelio.BucketsFile, f.Feature)
 		}
 	}
-	v.found("the names of %s: their hashes, order and shares, and that they occur no more often than was counted", plural(int64(len(named)), "bucket"))
+	hashes := "hashes, "
+	if !v.run.Manifest.SameHash() {
+		hashes = ""
+	}
+	v.found("the names of %s: their %sorder and shares, and that they occur no more often than was counted", plural(int64(len(named)), "bucket"), hashes)
 	return nil
 }
 
-// sameBucket compares the names of a bucket with its hash and its counts.
-func sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
+// sameBucket compares the names of a bucket with its hash, if that is the one in use, and with its counts.
+func (v *verifier) sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
 	var sum int64
 	for i, row := range rows {
 		key, _ := feature.Hash([]byte(row.Name))
-		if bucket := string(kernel.AppendBucket(nil, key, bits)); bucket != row.Feature {
+		if bucket := string(kernel.AppendBucket(nil, key, bits)); bucket != row.Feature && v.run.Manifest.SameHash() {
 			return fmt.Errorf("%q hashes to %s", row.Name, bucket)
 		}
 		if row.Rank != int64(i)+1 || row.FeatureID != counted.id || row.Names != rows[0].Names || row.Count < 1 {

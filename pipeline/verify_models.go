@@ -59,6 +59,9 @@ func (v *verifier) model(rows []modelio.ModelRow) error {
 				return fmt.Errorf("the feature %q is not in the counts, or twice in the model", f.Feature)
 			}
 			names[f.Feature] = true
+			if !v.run.Manifest.SameHash() {
+				counted.id = f.FeatureID // of a hash that this program does not have
+			}
 			features = append(features, transforms.Feature{Name: f.Feature, ID: counted.id,
 				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })})
 		}

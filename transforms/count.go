@@ -36,7 +36,7 @@ type CountParams struct {
 	Area        string // the job's package spill.Area for runs of counts; "" sends the counts themselves
 	TempDir     string // of the area
 
-	// KeyBits narrows the keys, so that tests see them collide.
+	// KeyBits narrows the keys and drops the checks, so that tests see them collide.
 	KeyBits int
 }
 

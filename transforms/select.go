@@ -82,7 +82,7 @@ func (f *selectFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emit fu
 }
 
 func (f *selectFn) pick(ctx context.Context, part Part, solutions []Solution, emit func([]byte)) error {
-	picks := newPicks(f.Params.Model)
+	picks := newPicks(f.Params.Source, f.Params.Model)
 	for _, s := range solutions {
 		picks.add(newPick(s, emit))
 	}
@@ -103,6 +103,7 @@ func (f *selectFn) pick(ctx context.Context, part Part, solutions []Solution, em
 // A feature is shown to the models of its classes. To a model of other classes it is one that they do not have, of
 // which only the sum of its counts can tell: what such a model does is found once for each sum.
 type picks struct {
+	source  countio.Source
 	model   solver.Model
 	classes countio.Classes
 	all     []*pick
@@ -126,8 +127,8 @@ type taker struct {
 // mostTakers is of how many counts the takers are kept. Most features have some of a few.
 const mostTakers = 1 << 16
 
-func newPicks(model solver.Model) *picks {
-	return &picks{model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}, takers: map[string][]taker{}}
+func newPicks(source countio.Source, model solver.Model) *picks {
+	return &picks{source: source, model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}, takers: map[string][]taker{}}
 }
 
 func (s *picks) add(p *pick) {
@@ -158,9 +159,10 @@ func (s *picks) visit(feat *countio.Feature) error {
 		if err != nil {
 			return err
 		}
+		id := s.source.IDOf(feat, name)
 		if t.partial != nil {
-			t.partial.offer(name, feat.ID, t.counts)
-		} else if err := t.pick.add(Feature{string(name), feat.ID, t.counts}); err != nil {
+			t.partial.offer(name, id, t.counts)
+		} else if err := t.pick.add(Feature{string(name), id, t.counts}); err != nil {
 			return err
 		}
 	}

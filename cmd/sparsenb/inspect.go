@@ -43,6 +43,9 @@ With two folders it says how their models differ.
 				runs = append(runs, p)
 			}
 			if len(runs) == 2 {
+				if a, b := runs[0].Manifest, runs[1].Manifest; a.Options["hash_bits"] != "" && b.Options["hash_bits"] != "" && a.Tables != b.Tables {
+					return pipeline.Usagef("%s and %s have features in buckets of different hashes, which cannot be compared; count the documents of the older one again", runs[0].Dir, runs[1].Dir)
+				}
 				printDifference(os.Stdout, runs[0], runs[1])
 			} else {
 				printAll(os.Stdout, runs[0])

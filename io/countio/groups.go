@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sparsenb/sparsenb/feature"
 )
 
 // groups are the rows of a long table by their features. No list of it holds a pointer for each row or feature, so that
@@ -50,15 +52,7 @@ func (g *groups) add(name, class string, count, documents float64) {
 		g.numbers[class] = number
 		g.classes = append(g.classes, class)
 	}
-	id := identityOf(name)
-	place, ok := g.places[id]
-	if !ok {
-		place = uint32(len(g.features))
-		g.places[id] = place
-		g.names = append(g.names, name...)
-		g.features = append(g.features, group{end: uint64(len(g.names))})
-	}
-	f := &g.features[place]
+	f := &g.features[g.place(identityOf(name), name)]
 	g.cells = append(g.cells, cell{count, number, f.last})
 	if g.separate {
 		g.documents = append(g.documents, documents)
@@ -66,13 +60,31 @@ func (g *groups) add(name, class string, count, documents float64) {
 	f.last = uint32(len(g.cells))
 }
 
+// place is where a feature is in the list, at its end if it is new.
+func (g *groups) place(id identity, name string) uint32 {
+	place, ok := g.places[id]
+	for ok && feature.IsLong(id.check) && string(g.nameAt(int(place))) != name {
+		id.check += 1 << 8 // which is that of a long name, too
+		place, ok = g.places[id]
+	}
+	if !ok {
+		place = uint32(len(g.features))
+		g.places[id] = place
+		g.names = append(g.names, name...)
+		g.features = append(g.features, group{end: uint64(len(g.names))})
+	}
+	return place
+}
+
 // name is the name of a feature.
-func (g *groups) name(place int) string {
+func (g *groups) name(place int) string { return string(g.nameAt(place)) }
+
+func (g *groups) nameAt(place int) []byte {
 	start := uint64(0)
 	if place > 0 {
 		start = g.features[place-1].end
 	}
-	return string(g.names[start:g.features[place].end])
+	return g.names[start:g.features[place].end]
 }
 
 // rowsOf appends the rows of a feature to a list, in the order of the labels and then of the table.

@@ -60,10 +60,11 @@ func ReadOwn(ctx context.Context, name string, classes *Classes, visit func(*Fea
 	return (&ownTable{name: name, numbered: classes}).read(ctx, visit)
 }
 
-// identity is what a feature is known by.
+// identity is what a feature is known by. Two names have one only if they are long, which nobody meets by chance. A wide
+// table, of which no names are kept, is refused then; groups compare names.
 type identity struct {
 	key   uint64
-	check uint32
+	check uint64
 }
 
 func identityOf(name string) identity {

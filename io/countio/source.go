@@ -10,6 +10,16 @@ import (
 type Source struct {
 	Dir string // of the run; empty for a table of the user's own
 	Own string // the name of the table
+
+	Rehash bool // the ids of the run are of an older hash
+}
+
+// IDOf returns the id that a feature with a name has in the tables that are written now.
+func (s Source) IDOf(f *Feature, name []byte) int64 {
+	if s.Rehash {
+		return identityOf(string(name)).featureID()
+	}
+	return f.ID
 }
 
 // Each visits every feature of a part of the run, or of the table.

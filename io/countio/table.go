@@ -20,7 +20,8 @@ import (
 //
 //	1  the first; the encodings of parts may change within it
 //	2  feature_id is of another hash: the first took some names for one that were much alike
-const FormatVersion = "2"
+//	3  feature_id is of another hash: names could be made for which the second forgot eight bytes
+const FormatVersion = "3"
 
 // WriterOptions are what makes equal rows equal bytes: nothing in a file depends on the machine, the time or the build.
 func WriterOptions() []parquet.WriterOption {

@@ -190,7 +190,7 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
 		}
 	}
-	m.FormatVersion = ManifestVersion
+	m.FormatVersion, m.Tables = ManifestVersion, countio.FormatVersion
 	content, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err

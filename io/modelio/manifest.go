@@ -41,7 +41,12 @@ type Manifest struct {
 	Examples []corpusio.Rejection `json:"rejected_examples,omitempty"`
 	Warnings []string             `json:"warnings,omitempty"`
 	Files    []countio.FileSum    `json:"files"`
+
+	Tables string `json:"table_format_version,omitempty"` // countio.FormatVersion of the Parquet files; empty before 3
 }
+
+// SameHash reports whether the ids of the run's features are of the hash in use.
+func (m Manifest) SameHash() bool { return m.Tables == countio.FormatVersion }
 
 // Class is a class with its documents and its tokens. Documents is null where only counts are known.
 type Class struct {

@@ -4,9 +4,9 @@
 // associative and commutative, and a block without features is its zero. So it does not matter how documents were cut
 // into ranges, which worker counted which, or how early blocks meet.
 //
-// Layout, version 1, integers as unsigned varints unless said otherwise:
+// Layout, version 2, integers as unsigned varints unless said otherwise:
 //
-//	magic     4 bytes "snb\x01", the last of them the version
+//	magic     4 bytes "snb\x02", the last of them the version
 //	classes   their number, then for each its length and its bytes, in the order in which the features name them
 //	features  their number, then for each, sorted by key and then by name:
 //	          length and bytes of the name; number of classes; for each, sorted by label:
@@ -16,7 +16,7 @@
 // The key is not stored: it is the hash of the name. Counts are never 0, and a feature never occurs in more documents
 // than it has occurrences.
 //
-// The version grows with every change of the layout. Blocks live in a shuffle and never on a disk for long, so only the
+// The version grows with every change of the layout, and of the keys that it is sorted by. Blocks live in a shuffle and never on a disk for long, so only the
 // current version is read.
 package block
 
@@ -30,7 +30,7 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 )
 
-const magic = "snb\x01"
+const magic = "snb\x02"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

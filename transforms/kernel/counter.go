@@ -14,7 +14,7 @@ type Config struct {
 	StopWords   [][]byte   // in lower case; for words only
 	HashBits    int        // features are counted in 2^HashBits buckets; 0 means by name
 	Only        *Buckets   // features of other buckets are not counted, if it is not nil
-	KeyBits     int        // leading bits of the keys in use; 0 means all. Only tests make keys collide.
+	KeyBits     int        // leading bits of the keys in use, and then none of the checks; 0 means all. Only tests make them collide.
 	MemoryBytes func() int // how much the tables may take; above it Full reports true; nil means no limit
 	Distinct    *Sketch    // notes every feature, if it is not nil
 }
@@ -30,15 +30,23 @@ func (c Config) Keys() block.Keys {
 	return block.FullKeys
 }
 
-// mask keeps the bits of a key that are in use.
-func (c Config) mask() uint64 {
+// narrow is which bits of a key and a check are in use.
+type narrow struct {
+	key   uint64 // those of the key
+	check uint64 // those of the check that are not: they are set
+}
+
+func (n narrow) of(key, check uint64) (uint64, uint64) { return key & n.key, check | n.check }
+
+// narrow returns the bits in use. Where a test narrows the keys, every check is that of a long name, and names decide.
+func (c Config) narrow() narrow {
 	switch {
 	case c.HashBits > 0:
-		return block.KeyMask(c.HashBits)
+		return narrow{key: block.KeyMask(c.HashBits)}
 	case c.KeyBits > 0:
-		return block.KeyMask(c.KeyBits)
+		return narrow{block.KeyMask(c.KeyBits), ^uint64(0)}
 	}
-	return ^uint64(0)
+	return narrow{key: ^uint64(0)}
 }
 
 // Class is what a Counter knows of a class besides its features.
@@ -51,7 +59,7 @@ type Class struct {
 // Counter counts features and the documents they occur in, per class. It is for one goroutine.
 type Counter struct {
 	config   Config
-	mask     uint64
+	narrow   narrow
 	words    Words
 	grams    grams
 	stop     *table // the stop words, where features are not single words
@@ -74,10 +82,10 @@ type class struct {
 
 // NewCounter returns a counter that has counted nothing.
 func NewCounter(config Config) *Counter {
-	c := &Counter{config: config, mask: config.mask(), classes: map[string]*class{}}
+	c := &Counter{config: config, narrow: config.narrow(), classes: map[string]*class{}}
 	if !c.single() && len(config.StopWords) > 0 {
 		c.stop = newTable()
-		c.stop.reset(config.StopWords, ^uint64(0))
+		c.stop.reset(config.StopWords, narrow{key: ^uint64(0)})
 		c.config.StopWords = nil
 	}
 	return c
@@ -100,7 +108,7 @@ func (c *Counter) Add(label, text []byte) {
 	}
 	if cl.table == nil {
 		cl.table = newTable()
-		cl.table.reset(c.config.StopWords, c.mask)
+		cl.table.reset(c.config.StopWords, c.narrow)
 		c.memory += cl.table.bytes()
 	}
 	cl.Documents++
@@ -123,17 +131,21 @@ func (c *Counter) Add(label, text []byte) {
 // countWords adds the words of one document to the table of its class.
 func (c *Counter) countWords(cl *class) {
 	c.words.findEdges()
-	t, document, mask := cl.table, cl.document, c.mask
+	t, document, narrow := cl.table, cl.document, c.narrow
 	text, edges := c.words.lower, c.words.edges
 	for ; len(edges) >= 2; edges = edges[2:] {
 		start, end := int(edges[0]), int(edges[1])
 		if end-start <= utf8.UTFMax && !isWord(text[start], end-start) {
 			continue
 		}
-		key, check := feature.HashAt(text, start, end)
-		key &= mask
-		e := t.find(key, check)
-		if e == nil || e.name == 0 {
+		key, check := narrow.of(feature.HashAt(text, start, end))
+		var e *entry
+		if feature.IsLong(check) {
+			e = t.findLong(key, check, text[start:end])
+		} else {
+			e = t.find(key, check)
+		}
+		if e.name == 0 {
 			if end-start > MaxName {
 				c.overlong++
 				continue
@@ -147,8 +159,7 @@ func (c *Counter) countWords(cl *class) {
 
 // occurrence is a feature that was found in a text, before it is counted.
 type occurrence struct {
-	key        uint64
-	check      uint32
+	key, check uint64
 	start, end int32
 }
 
@@ -209,8 +220,8 @@ func (c *Counter) isStopped() func(text []byte, start, end int) bool {
 		return nil
 	}
 	return func(text []byte, start, end int) bool {
-		e := c.stop.find(feature.HashAt(text, start, end))
-		if e == nil || e.name == 0 {
+		key, check := feature.HashAt(text, start, end)
+		if c.stop.findNamed(key, check, text[start:end]).name == 0 {
 			return false
 		}
 		c.stopped++
@@ -228,7 +239,8 @@ func (c *Counter) add(cl *class, text []byte, start, end int32) {
 	if c.config.Only != nil && !c.config.Only.Has(key) {
 		return
 	}
-	c.batch = append(c.batch, occurrence{key & c.mask, check, start, end})
+	key, check = c.narrow.of(key, check)
+	c.batch = append(c.batch, occurrence{key, check, start, end})
 	if len(c.batch) == batchSize {
 		c.countBatch(cl, text)
 	}
@@ -248,8 +260,13 @@ func (c *Counter) countBatch(cl *class, text []byte) {
 		if hashed {
 			o.check = 0
 		}
-		e := t.find(o.key, o.check)
-		if e == nil || e.name == 0 {
+		var e *entry
+		if feature.IsLong(o.check) {
+			e = t.findLong(o.key, o.check, text[o.start:o.end])
+		} else {
+			e = t.find(o.key, o.check)
+		}
+		if e.name == 0 {
 			e = c.insert(t, o.key, o.check, text[o.start:o.end])
 		}
 		e.occur(document)
@@ -259,7 +276,7 @@ func (c *Counter) countBatch(cl *class, text []byte) {
 }
 
 // insert adds a feature that the table does not have, with a name of at most MaxName bytes.
-func (c *Counter) insert(t *table, key uint64, check uint32, name []byte) *entry {
+func (c *Counter) insert(t *table, key, check uint64, name []byte) *entry {
 	if t.crowded() {
 		c.makeRoom(t)
 	}

@@ -55,7 +55,7 @@ func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []
 			c.drop(cl)
 		} else {
 			c.memory -= t.bytes()
-			t.reset(c.config.StopWords, c.mask)
+			t.reset(c.config.StopWords, c.narrow)
 			c.memory += t.bytes()
 		}
 	}

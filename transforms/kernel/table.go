@@ -12,23 +12,24 @@ import (
 // table counts the features of one class: an open-addressed hash table, probed linearly from the leading bits of the
 // key. The bits put the entries almost in the order of their keys, which is the order of the blocks they end in.
 type table struct {
-	entries []entry // 2ⁿ slots, and room behind them so that probes need not wrap around
+	entries []entry // 2ⁿ slots, and some behind them so that probes need not wrap around; the last of all stays empty
+	behind  int     // slots behind
 	shift   int     // from a key to its slot
 	used    int
 	names   [][]byte // chunks, in which each name is its length, in two bytes, and its bytes
 	spare   [][]byte // chunks that are free: memory that was touched before is the cheapest
 	named   int      // where the next name would stand, if the chunks were one
+	stop    uint32   // where the names of the features begin, behind those of the stop words
 }
 
 // entry is a feature of the table.
 type entry struct {
 	key       uint64
-	check     uint32
+	check     uint64
 	name      uint32 // where it stands in names, see table.nameOf; 0 marks an empty slot
 	count     uint32
 	documents uint32
 	last      uint32 // the document that last had it
-	stopped   bool   // a stop word: it is found, but not emitted
 }
 
 // occur counts an occurrence in a document, without a branch that the processor would have to guess.
@@ -45,7 +46,7 @@ func (e *entry) occur(document uint32) {
 const (
 	minTableBits   = 6
 	largeTableBits = 16
-	behind         = 64      // slots behind the table
+	minBehind      = 64
 	chunkBits      = 22      // of the size of a chunk of names
 	maxNameBytes   = 1 << 29 // of a table before a document, whose own names are below the rest of the range of entry.name
 	entryBytes     = 32      // half a cache line, so that finding a feature and counting it touches one
@@ -56,14 +57,14 @@ const (
 const MaxName = 1<<16 - 1
 
 func newTable() *table {
-	t := &table{}
+	t := &table{behind: minBehind}
 	t.allocate(minTableBits)
 	t.forget()
 	return t
 }
 
 func (t *table) allocate(bits int) {
-	t.entries = make([]entry, 1<<bits+behind)
+	t.entries = make([]entry, 1<<bits+t.behind)
 	adviseHugePages(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.entries))), entryBytes*len(t.entries)))
 	t.shift = 64 - bits
 }
@@ -74,7 +75,7 @@ func (t *table) bytes() int { return entryBytes*len(t.entries) + t.chunks() }
 func (t *table) chunks() int { return cap(t.names[0]) + (len(t.names)-1+len(t.spare))<<chunkBits }
 
 // slots is the size of the table, but for those behind it.
-func (t *table) slots() int { return len(t.entries) - behind }
+func (t *table) slots() int { return len(t.entries) - t.behind }
 
 // crowded reports whether the table should grow before it takes another feature.
 func (t *table) crowded() bool { return 8*t.used >= 5*t.slots() }
@@ -93,31 +94,59 @@ func (t *table) step() int {
 	return 1
 }
 
-// find returns the entry of a feature, which is new if its name is 0. It returns nil if there is no room near the
-// feature's slot.
-func (t *table) find(key uint64, check uint32) *entry {
-	for i := key >> t.shift; i < uint64(len(t.entries)); i++ {
+// find returns the entry of a feature, which is new if its name is 0. Its check is not that of a long name.
+func (t *table) find(key, check uint64) *entry {
+	for i := key >> t.shift; ; i++ {
 		e := &t.entries[i]
 		if e.key == key && e.check == check || e.name == 0 {
 			return e
 		}
 	}
-	return nil
+}
+
+// findLong is find for a feature that only its name tells from others.
+func (t *table) findLong(key, check uint64, name []byte) *entry {
+	for i := key >> t.shift; ; i++ {
+		e := &t.entries[i]
+		if e.name == 0 || e.key == key && e.check == check && bytes.Equal(t.nameOf(e), name) {
+			return e
+		}
+	}
+}
+
+// findNamed is find for any feature.
+func (t *table) findNamed(key, check uint64, name []byte) *entry {
+	if feature.IsLong(check) {
+		return t.findLong(key, check, name)
+	}
+	return t.find(key, check)
 }
 
 // insert finds room for a feature that the table does not have, and gives it its name. Without one it has none.
-func (t *table) insert(key uint64, check uint32, name []byte) *entry {
-	e := t.find(key, check)
-	for e == nil {
-		t.grow()
-		e = t.find(key, check)
-	}
+func (t *table) insert(key, check uint64, name []byte) *entry {
+	e := t.free(key)
 	e.key, e.check, e.name = key, check, 1
 	if name != nil {
 		e.name = t.keep(name)
 	}
 	t.used++
 	return e
+}
+
+// free returns the first empty slot for a key. Where that is the last of all, there must be more: twice as many behind the
+// table, however many keys want to be there.
+func (t *table) free(key uint64) *entry {
+	i := int(key >> t.shift)
+	for t.entries[i].name != 0 {
+		i++
+	}
+	if i == len(t.entries)-1 {
+		old := t.entries
+		t.behind *= 2
+		t.allocate(64 - t.shift)
+		copy(t.entries, old)
+	}
+	return &t.entries[i]
 }
 
 // keep appends a name to the last chunk, or starts another one.
@@ -146,29 +175,15 @@ func (t *table) chunk() []byte {
 	return c[:0]
 }
 
-// grow enlarges the table until every entry has a slot.
+// grow enlarges the table.
 func (t *table) grow() {
 	old := t.entries
-	for bits := 64 - t.shift + t.step(); ; bits++ {
-		t.allocate(bits)
-		if t.refill(old) {
-			return
-		}
-	}
-}
-
-func (t *table) refill(old []entry) bool {
+	t.allocate(64 - t.shift + t.step())
 	for i := range old {
-		if old[i].name == 0 {
-			continue
+		if old[i].name != 0 {
+			*t.free(old[i].key) = old[i]
 		}
-		e := t.find(old[i].key, old[i].check)
-		if e == nil {
-			return false
-		}
-		*e = old[i]
 	}
-	return true
 }
 
 func (t *table) nameOf(e *entry) []byte {
@@ -188,19 +203,20 @@ func (t *table) forget() {
 }
 
 // reset empties the table but for its stop words.
-func (t *table) reset(stopWords [][]byte, mask uint64) {
+func (t *table) reset(stopWords [][]byte, narrow narrow) {
 	clear(t.entries)
 	t.used = 0
 	t.forget()
 	for _, word := range stopWords {
-		key, check := feature.Hash(word)
-		if e := t.find(key&mask, check); e == nil || e.name == 0 {
-			t.insert(key&mask, check, word).stopped = true
+		key, check := narrow.of(feature.Hash(word))
+		if t.findNamed(key, check, word).name == 0 {
+			t.insert(key, check, word)
 			if t.crowded() {
 				t.grow()
 			}
 		}
 	}
+	t.stop = uint32(t.named)
 }
 
 // sums are over the entries of a table.
@@ -217,7 +233,7 @@ func (t *table) sorted() (used []entry, total sums) {
 		e := &t.entries[i]
 		switch {
 		case e.name == 0:
-		case e.stopped:
+		case e.name < t.stop:
 			total.stopped += int64(e.count)
 		default:
 			total.documents += int64(e.documents)
