@@ -36,11 +36,11 @@ func (e *HeaderError) Error() string {
 var (
 	labelColumns = []string{
 		"label", "labels", "class", "classes", "category", "categories", "target", "sentiment", "polarity", "rating", "score",
-		"stars", "topic", "author", "genre", "intent", "emotion", "language", "lang", "tag", "y", "label_name", "class_name",
+		"stars", "topic", "author", "genre", "intent", "emotion", "language", "lang", "tag", "label_name", "class_name",
 	}
 	textColumns = []string{
 		"text", "texts", "review", "reviews", "sentence", "document", "doc", "content", "body", "message", "comment", "tweet",
-		"phrase", "title", "question", "utterance", "description", "x", "review_text", "text_content", "label_text",
+		"phrase", "title", "question", "utterance", "description", "review_text", "text_content",
 	}
 )
 

@@ -9,7 +9,7 @@ import (
 
 func TestAHeaderIsAnErrorUnlessItIsSaidWhatItIs(t *testing.T) {
 	for _, header := range []string{
-		"label\ttext", "Label\tText", "sentiment\treview", "\ufeffclass\tsentence", "y\tx", `"label"` + "\t" + `"text"`,
+		"label\ttext", "Label\tText", "sentiment\treview", "\ufeffclass\tsentence", `"label"` + "\t" + `"text"`,
 		"target\tdocument\tid", "text\tlabel", "category\ttitle\r",
 	} {
 		text := header + "\na\tsome words\nb\tother words\n"
