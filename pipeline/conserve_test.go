@@ -65,9 +65,10 @@ func runTampered(t *testing.T, dir string, d Documents, sel Selection, what stri
 			MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes,
 		})
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
-		parts, histogram := transforms.MergeCounts(s, blocks, transforms.MergeParams{Output: dir, Shards: d.Shards})
 		audit := auditParams(run, d)
 		audit.Selection = true
+		totals, classes := transforms.SumTotals(s, totals, audit)
+		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Output: dir, Shards: d.Shards})
 		audited := transforms.Audit(s, totals, parts, audit)
 		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})

@@ -47,7 +47,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if len(c.Classes) == 0 {
 		return c, &Error{ExitData, fmt.Errorf("%s: the table has no rows, and so no classes", name)}
 	}
-	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive); message != "" {
+	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
 		return c, &Error{exit, fmt.Errorf("%s: %s", name, message)}
 	}
 	if slices.Contains(sel.Smoothing, 0) && !slices.ContainsFunc(c.Classes, func(c modelio.Class) bool { return c.Tokens > 0 }) {

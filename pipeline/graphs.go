@@ -11,15 +11,15 @@ import (
 
 // Train counts documents, selects features from the counts, and publishes both under output.
 func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) {
-	c := count(s, run, output, d, sel)
 	audit := auditParams(run, d)
-	audit.Selection, audit.Positive = true, sel.Positive
+	audit.Selection, audit.Positive, audit.Strategy = true, sel.Positive, sel.Strategy
+	c := count(s, run, output, d, sel, audit)
 	audited := transforms.Audit(s, c.totals, c.parts, audit)
 	from := transforms.SelectParams{Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads}
 	solved, selected := selectFrom(s, audited, c.parts, c.histogram, from, sel)
 	commit := transforms.CommitParams{Run: run, Output: output}
 	if d.HashBits > 0 {
-		named := transforms.NameBuckets(s, c.ranges, selected, d.countParams(run))
+		named := transforms.NameBuckets(s, c.ranges, selected, c.classes, d.countParams(run))
 		transforms.CommitBuckets(s, audited, solved, selected, named, commit)
 	} else {
 		transforms.Commit(s, audited, solved, selected, commit)
@@ -28,16 +28,19 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 
 // Count counts documents and publishes the counts under output.
 func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
-	c := count(s, run, output, d, Selection{})
-	audited := transforms.Audit(s, c.totals, c.parts, auditParams(run, d))
+	audit := auditParams(run, d)
+	c := count(s, run, output, d, Selection{}, audit)
+	audited := transforms.Audit(s, c.totals, c.parts, audit)
 	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output})
 }
 
 // Select selects features from counts and publishes them under output.
 func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selection) {
-	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{Run: run, Output: output, Source: c.Source, Model: sel.Model, Threads: c.Threads})
+	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{
+		Run: run, Output: output, Source: c.Source, Classes: c.Classes, Model: sel.Model, Threads: c.Threads,
+	})
 	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
-		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive,
+		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive, Strategy: sel.Strategy,
 	})
 	from := transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}
 	solved, selected := selectFrom(s, audited, parts, histogram, from, sel)
@@ -45,24 +48,25 @@ func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selectio
 }
 
 // counted is what counting gives.
-type counted struct{ ranges, parts, histogram, totals beam.PCollection }
+type counted struct{ ranges, parts, histogram, totals, classes beam.PCollection }
 
 // count is the part of the graph that touches the text.
-func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) (c counted) {
+func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection, audit transforms.AuditParams) (c counted) {
 	full, _ := d.split()
 	p := d.countParams(run)
 	c.ranges = transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
 	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
-	c.parts, c.histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
+	c.totals, c.classes = transforms.SumTotals(s, totals, audit)
+	c.parts, c.histogram = transforms.MergeCounts(s, blocks, c.classes, transforms.MergeParams{
 		Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
 	})
-	c.totals = totals
 	return c
 }
 
 func (d Documents) countParams(run modelio.Run) transforms.CountParams {
 	p := transforms.CountParams{
 		Analyzer: d.Analyzer, HashBits: d.HashBits, StopWords: d.StopWords, Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes,
+		MaxClasses: d.MaxClasses, Header: d.Header,
 		Threads: d.Tuning.Threads, MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes, KeyBits: d.Tuning.KeyBits,
 	}
 	if d.Tuning.Spill {
@@ -81,9 +85,14 @@ func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from t
 
 func auditParams(run modelio.Run, d Documents) transforms.AuditParams {
 	full, empty := d.split()
-	return transforms.AuditParams{
+	p := transforms.AuditParams{
 		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(full), Empty: empty, MaxRejected: d.MaxRejected,
+		MaxClasses: d.MaxClasses, Header: d.Header,
 	}
+	if len(full) > 0 {
+		p.First = full[0]
+	}
+	return p
 }
 
 // split tells files with something in them from empty ones.

@@ -27,6 +27,8 @@ type Documents struct {
 	StopWords      []string
 	MaxRejected    transforms.Budget
 	MaxRecordBytes int
+	MaxClasses     int // 0 means any number
+	Header         corpusio.Header
 	Shards         int
 	Tuning         Tuning
 }
@@ -77,6 +79,12 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 		}
 		options["max_rejected"] = documents.MaxRejected.Text
 		options["max_record_bytes"] = strconv.Itoa(documents.MaxRecordBytes)
+		if documents.MaxClasses > 0 {
+			options["max_classes"] = strconv.Itoa(documents.MaxClasses)
+		}
+		if documents.Header != corpusio.Unknown {
+			options["header"] = strconv.FormatBool(documents.Header == corpusio.Present)
+		}
 		options["shards"] = strconv.Itoa(documents.Shards)
 		if len(documents.StopWords) > 0 {
 			hash := sha256.Sum256([]byte(strings.Join(documents.StopWords, "\n")))

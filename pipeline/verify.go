@@ -160,9 +160,9 @@ func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
 func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
-	var classes countio.Classes
-	sums = countio.NewClassSums(&classes)
-	hist := histogram.New(nil)
+	classes := countio.ClassesOf(transforms.Labels(v.run.Manifest.Classes))
+	sums = countio.NewClassSums(classes)
+	hist := histogram.New()
 	model := solver.Multinomial
 	if len(v.run.Models) > 0 {
 		if model, err = solver.ParseModel(v.run.Models[0].Model); err != nil {
@@ -173,7 +173,7 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *c
 	var lastName []byte
 	var counts []float64
 	for _, file := range files {
-		err := source.Each(v.ctx, file.Name, &classes, func(f *countio.Feature) error {
+		err := source.Each(v.ctx, file.Name, classes, func(f *countio.Feature) error {
 			name, err := f.Name()
 			if err != nil {
 				return err
@@ -203,7 +203,9 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *c
 			return nil, 0, err
 		}
 	}
-	hist.Labels = classes.Labels
+	if n := len(v.run.Manifest.Classes); n < len(classes.Labels) {
+		return nil, 0, fmt.Errorf("the counts have the class %s, the manifest has not", transforms.ListLabels(classes.Labels[n:]))
+	}
 	return sums, features, v.group(hist)
 }
 
@@ -217,7 +219,7 @@ func (v *verifier) group(hist *histogram.Histogram) (err error) {
 		*b, pieces = pieces[0], pieces[1:]
 		return true
 	}
-	v.vectors, err = transforms.CollectVectors(next, v.run.Manifest.Classes)
+	v.vectors, err = transforms.CollectVectors(next, len(v.run.Manifest.Classes))
 	if err == nil {
 		v.groups = transforms.Groups(v.vectors, v.run.Manifest.Classes)
 	}

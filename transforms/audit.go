@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -35,16 +36,21 @@ type AuditParams struct {
 	Files       int             // how many inputs are not empty
 	Empty       []corpusio.File // the inputs that are
 	MaxRejected Budget
+	MaxClasses  int // 0 means any number
+	Header      corpusio.Header
+	First       corpusio.File // the first input that is not empty
 
 	// Selection asks for what a selection of features needs, too: several classes, Positive among them.
 	Selection bool
 	Positive  string
+	Strategy  Strategy
 }
 
 // Audit checks that every byte of the input was read once, that every token and document that was counted has arrived
 // in the parts, and that the data are good enough. What cannot be, such as a token that got lost on the way, is an
 // error; data that fail a gate are a verdict.
-// It takes a PCollection<[]byte> of Totals and one of Parts and returns a PCollection<[]byte> of one Audited.
+// It takes a PCollection<[]byte> of Totals, of SumTotals or CreateTotals, and one of Parts, and returns a
+// PCollection<[]byte> of the pieces of one Audited.
 func Audit(s beam.Scope, totals, parts beam.PCollection, p AuditParams) beam.PCollection {
 	s = s.Scope("transforms.Audit")
 	return beam.ParDo(s, &auditFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, totals), beam.AddFixedKey(s, parts)))
@@ -74,36 +80,40 @@ func (f *auditFn) ProcessElement(ctx context.Context, _ int, totals, parts func(
 		}
 		return err
 	}
-	return emitRecord(emit, audited)
+	pieces, err := audited.pieces()
+	return emitRecords(emit, pieces, err)
 }
 
 func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
-	a := Audited{Drops: t.Drops, Examples: t.Examples}
+	a := Audited{Verdict: t.Verdict, Drops: t.Drops, Examples: t.Examples}
+	if a.Verdict != nil { // nothing was merged
+		return a, nil
+	}
 	parts, err := expected(parts, p.Parts)
 	if err != nil {
 		return a, err
 	}
-	sums := map[string]ClassTotal{}
+	labels := slices.Sorted(maps.Keys(t.Classes))
+	sums := make([]ClassTotal, len(labels))
 	for _, part := range parts {
 		a.Files = append(a.Files, part.FileSum)
 		a.Features += part.Features
-		for label, c := range part.Classes {
-			s := sums[label]
-			sums[label] = ClassTotal{0, s.Tokens + c.Tokens, s.Postings + c.Postings}
+		for i, class := range part.Classes {
+			if int(class) >= len(labels) {
+				return a, fmt.Errorf("%s: has counts of class number %d, and there are %d", part.Name, class, len(labels))
+			}
+			sums[class].Tokens += part.Sums[i].Tokens
+			sums[class].Postings += part.Sums[i].Postings
 		}
-	}
-	a.Verdict = judgeInput(t, p)
-	if a.Verdict != nil {
-		return a, nil
 	}
 	if err := checkSpans(t.Spans, p.Files); err != nil {
 		return a, err
 	}
-	if err := conserve(t.Classes, sums); err != nil {
+	if err := conserve(labels, t.Classes, sums); err != nil {
 		return a, err
 	}
 	a.Inputs = inputs(t.Spans, p.Empty)
-	for _, label := range slices.Sorted(maps.Keys(t.Classes)) {
+	for _, label := range labels {
 		c := t.Classes[label]
 		documents := &c.Documents
 		if c.Documents == 0 {
@@ -112,7 +122,7 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 		a.Classes = append(a.Classes, modelio.Class{Label: label, Documents: documents, Tokens: c.Tokens, Postings: c.Postings})
 	}
 	if p.Selection {
-		a.Verdict = p.verdict(JudgeClasses(a.Classes, p.Positive))
+		a.Verdict = p.verdict(JudgeClasses(a.Classes, p.Positive, p.Strategy))
 		if a.Verdict == nil && a.Features == 0 {
 			a.Verdict = p.verdict(ExitData, "the documents have no features to select from")
 		}
@@ -151,39 +161,6 @@ func (p AuditParams) verdict(exit int, message string) *modelio.Verdict {
 	return &modelio.Verdict{Run: p.Run.ID, Exit: exit, Message: message}
 }
 
-// judgeInput is the gate for what was read.
-func judgeInput(t Totals, p AuditParams) *modelio.Verdict {
-	if len(t.Corrupt) > 0 {
-		message := t.Corrupt[0].Error()
-		if n := len(t.Corrupt) - 1; n > 0 {
-			message += fmt.Sprintf(" (and %d more files)", n)
-		}
-		return p.verdict(ExitData, message)
-	}
-	if p.Files == 0 { // nothing was read: these are counts
-		return nil
-	}
-	documents, rejected := int64(0), t.rejected()
-	for _, c := range t.Classes {
-		documents += c.Documents
-	}
-	first := ""
-	if len(t.Examples) > 0 {
-		e := t.Examples[0]
-		first = fmt.Sprintf("; the first: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
-	}
-	switch {
-	case documents == 0 && rejected == 0:
-		return p.verdict(ExitData, "no documents: the input has no lines with anything in them")
-	case documents == 0:
-		return p.verdict(ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
-	case p.MaxRejected.exceeded(rejected, documents+rejected):
-		return p.verdict(ExitData, fmt.Sprintf("%d of %d lines are no documents, over --max_rejected=%s%s",
-			rejected, documents+rejected, p.MaxRejected.Text, first))
-	}
-	return nil
-}
-
 // checkSpans holds that each input was read from its start to its end, once.
 func checkSpans(spans []corpusio.Span, files int) error {
 	for _, s := range spans {
@@ -198,16 +175,11 @@ func checkSpans(spans []corpusio.Span, files int) error {
 }
 
 // conserve holds that what was counted is what arrived.
-func conserve(counted, arrived map[string]ClassTotal) error {
-	for label, c := range counted {
-		if a := arrived[label]; a.Tokens != c.Tokens || a.Postings != c.Postings {
+func conserve(labels []string, counted map[string]ClassTotal, arrived []ClassTotal) error {
+	for i, label := range labels {
+		if c, a := counted[label], arrived[i]; a.Tokens != c.Tokens || a.Postings != c.Postings {
 			return fmt.Errorf("counts were lost or doubled on the way: %v tokens and %v postings of %s were counted, %v and %v arrived",
 				c.Tokens, c.Postings, label, a.Tokens, a.Postings)
-		}
-	}
-	for label := range arrived {
-		if _, ok := counted[label]; !ok {
-			return fmt.Errorf("counts of %s arrived, but no document of it was counted", label)
 		}
 	}
 	return nil
@@ -225,17 +197,27 @@ func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
 	return list
 }
 
-// JudgeClasses is the gate for the classes of a selection. The message is empty if they are good.
-func JudgeClasses(classes []modelio.Class, positive string) (exit int, message string) {
+// Labels returns the labels of classes.
+func Labels(classes []modelio.Class) []string {
 	labels := make([]string, len(classes))
 	for i, c := range classes {
 		labels[i] = c.Label
 	}
+	return labels
+}
+
+// JudgeClasses is the gate for the classes of a selection. The message is empty if they are good.
+func JudgeClasses(classes []modelio.Class, positive string, strategy Strategy) (exit int, message string) {
+	labels := Labels(classes)
+	n := strategy.Problems(len(classes), positive)
 	switch {
 	case positive != "" && !slices.Contains(labels, positive):
 		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, ListLabels(labels))
 	case len(labels) == 1:
 		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", ListLabels(labels))
+	case n > maxProblems:
+		return ExitUsage, fmt.Sprintf("--strategy=ovo makes %s problems, one for each pair of %s classes, and %s are the most: use --strategy=ovr or --strategy=joint, or name a class by --positive",
+			humanize.Comma(n), humanize.Comma(int64(len(classes))), humanize.Comma(maxProblems))
 	}
 	return 0, ""
 }

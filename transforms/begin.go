@@ -2,6 +2,7 @@
 //
 //	Begin           claims the output and cuts the files into ranges
 //	CountFeatures   ranges → count blocks by shard, and totals
+//	SumTotals       totals → their sum, the list of all classes, and a verdict on the input
 //	MergeCounts     count blocks → counts/part-NNNNN, and a histogram of counts
 //	ReadCounts      counts that are there already → the same, without writing
 //	Audit           totals and parts → a verdict, or what is to be solved
@@ -17,6 +18,7 @@ package transforms
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -46,17 +48,28 @@ func Begin(s beam.Scope, files []corpusio.File, p BeginParams) beam.PCollection 
 
 // createChunks creates a PCollection<[]byte> of lists of at most a thousand values each.
 func createChunks[T any](s beam.Scope, values []T) beam.PCollection {
-	var chunks []any
-	for len(values) > 0 {
-		n := min(len(values), 1000)
-		b, err := encode(values[:n])
-		if err != nil {
-			panic("transforms.createChunks: " + err.Error())
-		}
-		chunks = append(chunks, b)
-		values = values[n:]
+	chunks, err := chunks(values)
+	if err != nil {
+		panic("transforms.createChunks: " + err.Error())
 	}
-	return beam.Create(s, chunks...)
+	return beam.CreateList(s, chunks)
+}
+
+func chunks[T any](values []T) (chunks [][]byte, err error) {
+	for some := range slices.Chunk(values, 1000) {
+		lists, err := cut(some, func(list []T) []T { return list })
+		if err != nil {
+			return nil, err
+		}
+		for _, list := range lists {
+			b, err := encode(list)
+			if err != nil {
+				return nil, err
+			}
+			chunks = append(chunks, b)
+		}
+	}
+	return chunks, nil
 }
 
 type beginFn struct {

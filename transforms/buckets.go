@@ -18,12 +18,13 @@ import (
 
 func init() {
 	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func(int, []byte), error](&nameFn{})
-	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func([]byte), error](&mergeNamesFn{})
+	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&mergeNamesFn{})
 }
 
 // NameBuckets finds the names of the features whose buckets were selected, by reading the documents again. It takes a
-// PCollection<[]byte> of ranges, and as side input one of Selected, and returns a PCollection<[]byte> of NamedBuckets.
-func NameBuckets(s beam.Scope, ranges, selected beam.PCollection, p CountParams) beam.PCollection {
+// PCollection<[]byte> of ranges, and as side inputs one of Selected and one of ClassLists, and returns a
+// PCollection<[]byte> of NamedBuckets.
+func NameBuckets(s beam.Scope, ranges, selected, classes beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("transforms.NameBuckets")
 	names := &nameFn{Params: p, HashBits: p.HashBits}
 	names.Params.HashBits = 0
@@ -31,7 +32,7 @@ func NameBuckets(s beam.Scope, ranges, selected beam.PCollection, p CountParams)
 	for names.Params.Shards = 1; names.Params.Shards < min(p.Shards, 1<<p.HashBits); names.Params.Shards *= 2 {
 	}
 	blocks := beam.ParDo(s, names, ranges, beam.SideInput{Input: selected})
-	return beam.ParDo(s, &mergeNamesFn{p.HashBits, p.Area}, beam.GroupByKey(s, blocks))
+	return beam.ParDo(s, &mergeNamesFn{p.HashBits, p.Area}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes})
 }
 
 // nameFn is countFn for the features of some buckets, by name.
@@ -79,12 +80,16 @@ type mergeNamesFn struct {
 	Area     string
 }
 
-func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next func(*[]byte) bool, emit func([]byte)) error {
-	in, err := collect(f.Area, block.FullKeys, next)
+func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next, lists func(*[]byte) bool, emit func([]byte)) error {
+	classes, err := readClasses(lists)
+	if err != nil || classes == nil {
+		return err
+	}
+	in, err := collect(f.Area, block.FullKeys, classes, next)
 	if err != nil {
 		return fmt.Errorf("names of shard %d: %w", shard, err)
 	}
-	labels, sources, err := in.open(shard)
+	sources, err := in.open(shard)
 	if err != nil {
 		return fmt.Errorf("names of shard %d: %w", shard, err)
 	}
@@ -104,7 +109,7 @@ func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next func(*[
 		return err
 	}
 	mask := block.KeyMask(f.HashBits)
-	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
+	err = block.MergeSources(sources, len(classes.Labels), func(feat *block.Feature) error {
 		if key := feat.Key & mask; b.distinct > 0 && b.key != key {
 			if err := flush(); err != nil {
 				return err

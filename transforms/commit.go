@@ -49,7 +49,7 @@ type commitCountsFn struct {
 }
 
 func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, audits func(*[]byte) bool) error {
-	a, err := only[Audited](audits)
+	a, err := joinAudited(audits)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (f *commitBucketsFn) ProcessElement(ctx context.Context, _ int, audits, sol
 
 // commit publishes a selection; named is nil if features are counted by name.
 func (p CommitParams) commit(ctx context.Context, audits, solved, selected, named func(*[]byte) bool) error {
-	a, err := only[Audited](audits)
+	a, err := joinAudited(audits)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,8 @@ type CountParams struct {
 	StopWords      []string // in lower case
 	Shards         int
 	MaxRecordBytes int
+	MaxClasses     int // 0 means any number
+	Header         corpusio.Header
 
 	// What follows changes how the work is done, not its result. Zero stands for the default.
 	Threads     int    // goroutines that count in a bundle; default: as many as there are processors
@@ -68,12 +71,15 @@ const leastTables = 32 << 20
 // counting is how many goroutines of this process count.
 var counting atomic.Int64
 
+// leastShare is how much memory tables have at least: with none they would be flushed after every document.
+const leastShare = 1 << 20
+
 // share is how much memory the tables of one goroutine may take, if runs take some already.
 func (p CountParams) share(held int) int {
 	if p.MemoryBytes == 0 {
 		return 256 << 20
 	}
-	return (p.MemoryBytes - held) / max(1, int(counting.Load()))
+	return max(leastShare, (p.MemoryBytes-held)/max(1, int(counting.Load())))
 }
 
 // Counters that move while CountFeatures runs, in the namespace CounterNamespace. The last is an estimate.
@@ -142,11 +148,11 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 			return nil
 		case b, ok := <-f.bundle.blocks:
 			if !ok { // all goroutines have ended, which they do only with an error
-				return context.Cause(f.bundle.ctx)
+				return f.bundle.cause()
 			}
 			emitBlock(b.shard, b.bytes)
 		case <-f.bundle.ctx.Done():
-			return context.Cause(f.bundle.ctx)
+			return f.bundle.cause()
 		}
 	}
 }
@@ -160,16 +166,16 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	for b := range f.bundle.blocks {
 		emitBlock(b.shard, b.bytes)
 	}
-	if err := context.Cause(f.bundle.ctx); err != nil {
+	if err := f.bundle.cause(); err != nil {
 		return err
 	}
-	f.bundle.totals.normalise()
-	for _, t := range f.bundle.totals.split() {
-		if err := emitRecord(emitTotals, t); err != nil {
-			return err
-		}
+	totals := f.bundle.totals
+	if f.bundle.refused != nil {
+		totals = *f.bundle.refused
 	}
-	return nil
+	totals.normalise()
+	pieces, err := totals.pieces()
+	return emitRecords(emitTotals, pieces, err)
 }
 
 // countBundle is what the goroutines of one bundle share.
@@ -183,6 +189,42 @@ type countBundle struct {
 	totals   Totals
 	distinct kernel.Sketch
 	reported int64 // features that the counter shows
+	labels   map[string]bool
+	refused  *Totals // what has ended the reading, if it is at fault
+}
+
+// errRefused ends the goroutines of a bundle whose documents are not worth reading on. It is no error of the bundle: what
+// was found goes to the audit.
+var errRefused = errors.New("the input is refused")
+
+// refuse ends the reading.
+func (b *countBundle) refuse(t Totals) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refused == nil {
+		b.refused = &Totals{}
+	}
+	b.refused.add(t)
+	return errRefused
+}
+
+// admit reports whether there is room for a class. Each goroutine asks once about each label.
+func (b *countBundle) admit(label string, most int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.labels[label] && len(b.labels) == most {
+		return false
+	}
+	b.labels[label] = true
+	return true
+}
+
+// cause is why the bundle has ended early, if that is an error.
+func (b *countBundle) cause() error {
+	if err := causeOf(b.ctx); !errors.Is(err, errRefused) {
+		return err
+	}
+	return nil
 }
 
 type shardBlock struct {
@@ -198,7 +240,9 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	p := f.Params.withDefaults()
-	b := &countBundle{ranges: make(chan *corpusio.Range, queueSize(p.Threads)), blocks: make(chan shardBlock), ctx: ctx, fail: fail}
+	b := &countBundle{
+		ranges: make(chan *corpusio.Range, queueSize(p.Threads)), blocks: make(chan shardBlock), ctx: ctx, fail: fail, labels: map[string]bool{},
+	}
 	counting.Add(int64(p.Threads))
 	var area *spill.Area
 	if p.Area != "" {
@@ -207,6 +251,7 @@ func (f *countFn) start(ctx context.Context) *countBundle {
 	var wg sync.WaitGroup
 	for range p.Threads {
 		wg.Go(func() {
+			defer catchPanic(b.fail)
 			w := countWorker{fn: f, params: p, bundle: b, area: area}
 			if err := w.run(ctx); err != nil {
 				b.fail(err)
@@ -241,6 +286,8 @@ type countWorker struct {
 
 	area *spill.Area // nil if the counts themselves are sent
 	file *spill.File
+
+	tooMany bool // classes
 }
 
 func (w *countWorker) run(ctx context.Context) error {
@@ -252,6 +299,12 @@ func (w *countWorker) run(ctx context.Context) error {
 		w.file = w.area.NewFile()
 	}
 	config.MemoryBytes = func() int { return w.params.share(w.held()) }
+	if w.params.MaxClasses > 0 {
+		config.Admit = func(label string) bool {
+			w.tooMany = !w.bundle.admit(label, w.params.MaxClasses)
+			return !w.tooMany
+		}
+	}
 	w.counter = kernel.NewCounter(config)
 	for r, ok := w.bundle.next(); ok; r, ok = w.bundle.next() {
 		if err := w.count(ctx, *r); err != nil {
@@ -283,6 +336,7 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 	if err != nil {
 		return err
 	}
+	reader.Header = w.params.Header
 	rejected := map[corpusio.Reason]int64{}
 	reader.Reject = func(rejection corpusio.Rejection) {
 		if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
@@ -293,7 +347,7 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 	for reader.Next() {
 		w.counter.Add(reader.Label(), reader.Text())
 		if w.counter.Full() {
-			if err := w.flush(); err != nil {
+			if err := w.makeRoom(); err != nil {
 				return errors.Join(err, reader.Abandon())
 			}
 		}
@@ -307,6 +361,10 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 	}
 	err = reader.Close()
 	w.show(ctx, r.End-r.Start-shown, documents)
+	var header *corpusio.HeaderError
+	if errors.As(err, &header) {
+		return w.bundle.refuse(Totals{Headers: []corpusio.HeaderError{*header}})
+	}
 	var corrupt *corpusio.CorruptError
 	if errors.As(err, &corrupt) {
 		read.Corrupt = append(read.Corrupt, *corrupt)
@@ -317,7 +375,7 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 	}
 	read.Spans = []corpusio.Span{reader.Span()}
 	read.Drops.Lines = rejected
-	read.Drops.BlankLines = reader.Blank
+	read.Drops.BlankLines, read.Drops.Headers = reader.Blank, reader.Headers
 	w.totals.add(read)
 	return nil
 }
@@ -337,13 +395,21 @@ func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
 	}
 }
 
+// makeRoom empties the tables, which are full, unless there is no room for more classes.
+func (w *countWorker) makeRoom() error {
+	if w.tooMany {
+		return w.bundle.refuse(Totals{TooMany: true})
+	}
+	return w.flush()
+}
+
 // flush empties the tables.
 func (w *countWorker) flush() error {
 	p := w.params
 	if w.area == nil {
 		return w.counter.Flush(p.Shards, p.BlockBytes, false, w.send)
 	}
-	run, err := w.file.Write(w.counter.Labels(), p.Shards, p.kernelConfig().Keys(), func(emit func(int, []byte) error) error {
+	run, err := w.file.Write(p.Shards, p.kernelConfig().Keys(), func(emit func(int, []byte) error) error {
 		return w.counter.Flush(p.Shards, spill.BlockBytes, true, emit)
 	})
 	if err != nil {
@@ -363,10 +429,18 @@ func (w *countWorker) held() int {
 // finish is the last flush. Tables stay in memory as long as they leave half of it to another bundle: Prism makes one more
 // when it finds the first slow.
 func (w *countWorker) finish() error {
-	if w.area == nil || w.params.MemoryBytes > 0 && w.held()+w.counter.Bytes() > w.params.MemoryBytes/2 {
+	if w.area == nil || !w.area.Reserve(w.counter.Bytes(), w.keep()) {
 		return w.flush()
 	}
 	return w.refer(w.counter.Take(w.params.Shards))
+}
+
+// keep is how much memory runs may take.
+func (w *countWorker) keep() int {
+	if w.params.MemoryBytes == 0 {
+		return math.MaxInt
+	}
+	return w.params.MemoryBytes / 2
 }
 
 // refer sends a reference to a run to every shard.

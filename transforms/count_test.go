@@ -1,13 +1,19 @@
 package transforms
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/sparsenb/sparsenb/internal/faulty"
 	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 // A bundle that the runner gives up leaves no goroutine behind, which would hold a file and tables.
@@ -41,5 +47,173 @@ func TestAbandonedBundlesEnd(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
 		}
+	}
+}
+
+// elements are the ranges of files with these texts.
+func elements(t *testing.T, prefix string, size int64, texts ...string) (list [][]byte) {
+	t.Helper()
+	dir := t.TempDir()
+	for i, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.tsv", i)), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := corpusio.List(t.Context(), []string{prefix + dir + "/*.tsv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, r := range corpusio.Split(file, size) {
+			element, err := encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, element)
+		}
+	}
+	return list
+}
+
+// counts runs one bundle and returns its totals.
+func counts(t *testing.T, fn *countFn, elements [][]byte) (sum Totals, err error) {
+	t.Helper()
+	fn.Setup()
+	defer fn.Teardown()
+	fn.StartBundle(t.Context(), nil, nil)
+	for _, element := range elements {
+		if err := fn.ProcessElement(t.Context(), element, func(int, []byte) {}, nil); err != nil {
+			return sum, err
+		}
+	}
+	err = fn.FinishBundle(t.Context(), func(int, []byte) {}, func(b []byte) {
+		total, err := decode[Totals](b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.add(total)
+	})
+	return sum, err
+}
+
+// The reading ends with the first class too many, whichever goroutine meets it, and what was found is no error.
+func TestReadingEndsWithTooManyClasses(t *testing.T) {
+	var texts []string
+	for i := range 8 {
+		var b strings.Builder
+		for j := range 100 {
+			fmt.Fprintf(&b, "label%d\tsome words\n", (50*i+j)%400)
+		}
+		texts = append(texts, b.String())
+	}
+	for _, threads := range []int{1, 4} {
+		for most, tooMany := range map[int]bool{99: true, 399: true, 400: false, 0: false} {
+			sum, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: threads, MaxRecordBytes: 1000, MaxClasses: most}}, elements(t, "", 1000, texts...))
+			if err != nil || sum.TooMany != tooMany || tooMany && len(sum.Classes) > 0 || !tooMany && len(sum.Classes) != 400 {
+				t.Errorf("%d goroutines, --max_classes=%d: %d classes, too many %v, %v", threads, most, len(sum.Classes), sum.TooMany, err)
+			}
+		}
+	}
+	// Of a long list what comes behind is not read.
+	fn := &countFn{Params: CountParams{Shards: 2, Threads: 1, MaxRecordBytes: 1000, MaxClasses: 10}}
+	list := elements(t, "faulty://read=20000", 1000, strings.Repeat("x\ty\n", 100)+texts[0]+strings.Repeat("x\ty\n", 5000))
+	if sum, err := counts(t, fn, list); err != nil || !sum.TooMany {
+		t.Errorf("too many %v, %v", sum.TooMany, err)
+	}
+}
+
+func TestReadingEndsWithAHeader(t *testing.T) {
+	list := elements(t, "", 1000, "a\tb\n", "label\ttext\na\tb\n")
+	sum, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000}}, list)
+	if err != nil || len(sum.Headers) != 1 || !strings.HasSuffix(sum.Headers[0].File, "001.tsv") {
+		t.Errorf("%+v, %v", sum.Headers, err)
+	}
+	sum, err = counts(t, &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000, Header: corpusio.Present}}, list)
+	if err != nil || sum.Drops.Headers != 2 || sum.Classes["a"].Documents != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// A panic in a goroutine would end the process; it goes on in Beam's own, which makes it an error of the bundle.
+func TestAPanicWhileCountingReachesBeam(t *testing.T) {
+	list := elements(t, "faulty://panic=100", 100, strings.Repeat("a\tsome words\n", 100))
+	for _, threads := range []int{1, 3} {
+		func() {
+			defer func() {
+				if p := recover(); p != faulty.Panic {
+					t.Errorf("%d goroutines: recovered %v", threads, p)
+				}
+			}()
+			_, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: threads, MaxRecordBytes: 1000}}, list)
+			t.Errorf("%d goroutines: no panic, %v", threads, err)
+		}()
+	}
+}
+
+// A budget that is used up leaves no negative share, with which tables would be flushed after every document.
+func TestShareOfTheMemory(t *testing.T) {
+	p := CountParams{MemoryBytes: 100 << 20}
+	counting.Add(4)
+	defer counting.Add(-4)
+	for held, want := range map[int]int{0: 25 << 20, 60 << 20: 10 << 20, 100 << 20: leastShare, 500 << 20: leastShare} {
+		if got := p.share(held); got != want {
+			t.Errorf("%d bytes are held: a share of %d, want %d", held, got, want)
+		}
+	}
+}
+
+// What goroutines keep in memory when they end at the same time is half of the budget at most.
+func TestGoroutinesKeepHalfOfTheMemory(t *testing.T) {
+	var texts []string
+	for i := range 16 {
+		var b strings.Builder
+		for j := range 2000 {
+			fmt.Fprintf(&b, "a\tword%dx%d\n", i, j)
+		}
+		texts = append(texts, b.String())
+	}
+	const memory = 2 << 20
+	area := spill.Enter("half", t.TempDir())
+	defer func() {
+		if err := spill.Leave("half"); err != nil {
+			t.Error(err)
+		}
+	}()
+	fn := &countFn{Params: CountParams{Shards: 2, Threads: 16, MaxRecordBytes: 1000, MemoryBytes: memory, Area: "half"}}
+	if _, err := counts(t, fn, elements(t, "", 1<<20, texts...)); err != nil {
+		t.Fatal(err)
+	}
+	if held := area.Held(); held == 0 || held > memory/2 {
+		t.Errorf("%d bytes are held of %d", held, memory)
+	}
+}
+
+// Blocks and parts have numbers for classes; the labels come once, from the totals.
+func TestReadClasses(t *testing.T) {
+	lists := encoded(t, []ClassList{{Labels: []string{"c", "d"}}, {Labels: []string{"a"}}})
+	next := func() func(*[]byte) bool {
+		rest := lists
+		return func(b *[]byte) bool {
+			if len(rest) == 0 {
+				return false
+			}
+			*b, rest = rest[0], rest[1:]
+			return true
+		}
+	}
+	classes, err := readClasses(next())
+	if err != nil || !slices.Equal(classes.Labels, []string{"a", "c", "d"}) {
+		t.Errorf("%+v, %v", classes, err)
+	}
+	if numbers, err := classes.Numbers([]block.ClassID{block.IDOf("d")}); err != nil || numbers[0] != 2 {
+		t.Errorf("%v, %v", numbers, err)
+	}
+	lists = append(lists, encoded(t, []ClassList{{Verdict: true}})...)
+	if classes, err := readClasses(next()); classes != nil || err != nil {
+		t.Errorf("after a verdict: %+v, %v", classes, err)
+	}
+	lists = [][]byte{[]byte("no list")}
+	if _, err := readClasses(next()); err == nil {
+		t.Error("what is no list is read")
 	}
 }

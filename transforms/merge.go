@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func([]byte), func([]byte), error](&mergeFn{})
+	register.DoFn6x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), func([]byte), error](&mergeFn{})
 	register.Iter1[[]byte]()
 }
 
@@ -32,23 +32,26 @@ type MergeParams struct {
 }
 
 // MergeCounts adds up the blocks of each shard and writes them as counts/part-NNNNN-of-NNNNN.parquet.
-// It takes a PCollection<KV<int, []byte>> of count blocks and returns a PCollection<[]byte> of Parts and a
-// PCollection<[]byte> of pieces of the histogram.
-func MergeCounts(s beam.Scope, blocks beam.PCollection, p MergeParams) (parts, pieces beam.PCollection) {
+// It takes a PCollection<KV<int, []byte>> of count blocks, and as side input one of ClassLists, and returns a
+// PCollection<[]byte> of Parts and a PCollection<[]byte> of pieces of the histogram: none of either after a verdict.
+func MergeCounts(s beam.Scope, blocks, classes beam.PCollection, p MergeParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.MergeCounts")
-	return beam.ParDo2(s, &mergeFn{Params: p}, beam.GroupByKey(s, blocks))
+	return beam.ParDo2(s, &mergeFn{Params: p}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes})
 }
 
 type mergeFn struct {
 	Params MergeParams
 
 	merged  beam.Counter
+	classes *block.Classes // nil after a verdict
 	workers *workers
 }
 
 func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, CounterMerged) }
 
-func (f *mergeFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.abandon() }
+func (f *mergeFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte), func([]byte)) {
+	f.abandon()
+}
 
 func (f *mergeFn) Teardown() { f.abandon() }
 
@@ -57,13 +60,20 @@ func (f *mergeFn) abandon() {
 	f.workers = nil
 }
 
-func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
+func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next, classes func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
 	if f.workers == nil {
+		var err error
+		if f.classes, err = readClasses(classes); err != nil {
+			return err
+		}
 		f.merged.Inc(ctx, 0) // a counter is created by its first use, which must not happen in two goroutines at once
 		f.workers = startWorkers(ctx, f.Params.Threads)
 	}
+	if f.classes == nil {
+		return nil
+	}
 	keys := kernel.Config{HashBits: f.Params.HashBits, KeyBits: f.Params.KeyBits}.Keys()
-	in, err := collect(f.Params.Area, keys, next)
+	in, err := collect(f.Params.Area, keys, f.classes, next)
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
@@ -80,7 +90,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next func(*[]by
 	}, emitPart, emitPairs)
 }
 
-func (f *mergeFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte)) error {
+func (f *mergeFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
 	defer f.abandon()
 	return f.workers.finish(emitPart, emitPairs)
 }
@@ -90,18 +100,19 @@ const shownFeatures = 10_000
 
 // write writes the part of one shard.
 func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *histogram.Histogram, error) {
-	labels, sources, err := in.open(shard)
+	sources, err := in.open(shard)
 	if err != nil {
 		return Part{}, nil, err
 	}
+	labels := in.classes.Labels
 	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards, labels)
 	if err != nil {
 		return Part{}, nil, err
 	}
 	defer w.Abort()
-	part := Part{Classes: map[string]ClassTotal{}}
+	var part Part
 	sums := make([]ClassTotal, len(labels))
-	hist := histogram.New(labels)
+	hist := histogram.New()
 	var classes []int32
 	var counts []float64
 	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
@@ -127,9 +138,7 @@ func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *h
 	if err != nil {
 		return Part{}, nil, err
 	}
-	for i, label := range labels {
-		part.Classes[label] = sums[i]
-	}
+	part.sum(sums)
 	if ctx.Err() != nil {
 		return Part{}, nil, context.Cause(ctx)
 	}

@@ -31,6 +31,23 @@ type panicked struct{ value any }
 
 func (panicked) Error() string { return "a task has panicked" }
 
+// catchPanic is deferred by a goroutine, in which a panic would end the process: causeOf has it go on where Beam sees it.
+func catchPanic(fail context.CancelCauseFunc) {
+	if p := recover(); p != nil {
+		fail(panicked{p})
+	}
+}
+
+// causeOf is why the work has ended early, if it has. A panic goes on.
+func causeOf(ctx context.Context) error {
+	err := context.Cause(ctx)
+	var p panicked
+	if errors.As(err, &p) {
+		panic(p.value)
+	}
+	return err
+}
+
 var errAbandoned = errors.New("the runner has given the bundle up")
 
 // startWorkers starts so many goroutines; 0 stands for as many as there are processors.
@@ -66,11 +83,7 @@ func queueSize(threads int) int {
 }
 
 func (w *workers) run() {
-	defer func() {
-		if p := recover(); p != nil {
-			w.fail(panicked{p})
-		}
-	}()
+	defer catchPanic(w.fail)
 	emit := func(to int, element []byte) {
 		select {
 		case w.emissions <- emission{to, element}:
@@ -105,13 +118,13 @@ func (w *workers) do(t task, emitters ...func([]byte)) error {
 			if ok {
 				emitters[e.to](e.element)
 			} else { // all goroutines have ended, which before finish means that the work has failed
-				return w.cause()
+				return causeOf(w.ctx)
 			}
 		case <-w.ctx.Done():
 		}
 	}
 	w.wait()
-	return w.cause()
+	return causeOf(w.ctx)
 }
 
 // wait waits until no goroutine does anything any more, such as to make a file.
@@ -129,18 +142,8 @@ func (w *workers) finish(emitters ...func([]byte)) error {
 	for e := range w.emissions {
 		emitters[e.to](e.element)
 	}
-	err := w.cause()
+	err := causeOf(w.ctx)
 	w.abandon()
-	return err
-}
-
-// cause is why the work has ended early. A panic goes on where Beam sees it.
-func (w *workers) cause() error {
-	err := context.Cause(w.ctx)
-	var p panicked
-	if errors.As(err, &p) {
-		panic(p.value)
-	}
 	return err
 }
 

@@ -24,6 +24,25 @@ func ParseStrategy(name string) (Strategy, error) {
 	return "", fmt.Errorf("unknown strategy %q: it is ovr (each class against all others), ovo (each pair of classes) or joint (all at once)", name)
 }
 
+// maxProblems is how many pairs of classes are solved. Each has a model, a path and features of its own.
+const maxProblems = 10_000
+
+// Problems is how many problems with two sides the strategy makes of so many classes.
+func (s Strategy) Problems(classes int, positive string) int64 {
+	n := int64(classes)
+	switch {
+	case s == modelio.Joint || n == 2:
+		return 1
+	case s == modelio.OneVersusOne && positive == "":
+		return n * (n - 1) / 2
+	case s == modelio.OneVersusOne:
+		return n - 1
+	case positive != "":
+		return 1
+	}
+	return n
+}
+
 // problems lists what a selection solves, but for a joint problem: models of which the two sides are known. Classes are
 // sorted by label. positive is the label that was asked for, or empty.
 func problems(classes []modelio.Class, strategy Strategy, positive string) (list []modelio.ModelRow) {

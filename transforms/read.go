@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -18,10 +19,11 @@ func init() {
 
 // ReadParams parameterise ReadCounts.
 type ReadParams struct {
-	Run    modelio.Run
-	Output string
-	Source countio.Source
-	Model  solver.Model
+	Run     modelio.Run
+	Output  string
+	Source  countio.Source
+	Classes []modelio.Class // sorted by label
+	Model   solver.Model
 
 	Threads int // as in CountParams
 }
@@ -44,7 +46,11 @@ func CreateTotals(s beam.Scope, classes []modelio.Class) beam.PCollection {
 		}
 		t.Classes[c.Label] = total
 	}
-	return createSingles(s, []Totals{t})
+	pieces, err := t.pieces()
+	if err != nil {
+		panic("transforms.CreateTotals: " + err.Error())
+	}
+	return createSingles(s, pieces)
 }
 
 // createSingles creates a PCollection<[]byte> of values.
@@ -97,12 +103,12 @@ func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte
 }
 
 func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPairs func([]byte)) error {
-	part := Part{FileSum: sum, Classes: map[string]ClassTotal{}}
-	var classes countio.Classes
-	sums := countio.NewClassSums(&classes)
-	hist := histogram.New(nil)
+	part := Part{FileSum: sum}
+	classes := countio.ClassesOf(Labels(f.Params.Classes))
+	sums := countio.NewClassSums(classes)
+	hist := histogram.New()
 	var counts []float64
-	err := f.Params.Source.Each(ctx, sum.Name, &classes, func(feat *countio.Feature) error {
+	err := f.Params.Source.Each(ctx, sum.Name, classes, func(feat *countio.Feature) error {
 		part.Features++
 		sums.Add(feat)
 		counts = feat.Counts(counts[:0], f.Params.Model)
@@ -112,11 +118,14 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 	if err != nil {
 		return err
 	}
-	for _, label := range classes.Labels {
-		tokens, postings := sums.Of(label)
-		part.Classes[label] = ClassTotal{Tokens: tokens, Postings: postings}
+	if n := len(f.Params.Classes); n < len(classes.Labels) {
+		return fmt.Errorf("%s: has counts of %s, which no document had", sum.Name, ListLabels(classes.Labels[n:]))
 	}
-	hist.Labels = classes.Labels
+	totals := make([]ClassTotal, len(classes.Labels))
+	for i, label := range classes.Labels {
+		totals[i].Tokens, totals[i].Postings = sums.Of(label)
+	}
+	part.sum(totals)
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)
 }

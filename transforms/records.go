@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/gob"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
 // What crosses a shuffle is a count block (package block) or one of the records below, as bytes. Each is small, or is
@@ -21,11 +24,17 @@ const MaxElement = 1 << 20
 // Totals is what a worker has read besides the features. Totals add up in any order to the same, once they are in
 // normal form.
 type Totals struct {
+	Verdict *modelio.Verdict // of SumTotals; set if nothing is to be published
+
 	Classes  map[string]ClassTotal
 	Drops    modelio.Drops
 	Examples []corpusio.Rejection    // the first few, by file and place
 	Spans    []corpusio.Span         // what was read
 	Corrupt  []corpusio.CorruptError // the first few
+
+	// What ends the reading at once; the rest is not complete then.
+	TooMany bool                   // classes
+	Headers []corpusio.HeaderError // the first few
 }
 
 // ClassTotal sums a class. The numbers are integers, which a float64 holds exactly up to 2⁵³, unless they come from a
@@ -54,12 +63,18 @@ func (t *Totals) add(o Totals) {
 		t.Drops.Lines[reason] += n
 	}
 	t.Drops.BlankLines += o.Drops.BlankLines
+	t.Drops.Headers += o.Drops.Headers
 	t.Drops.StopWords += o.Drops.StopWords
 	t.Drops.Overlong += o.Drops.Overlong
 	t.Drops.Replaced += o.Drops.Replaced
 	t.Examples = append(t.Examples, o.Examples...)
 	t.Corrupt = append(t.Corrupt, o.Corrupt...)
 	t.Spans = append(t.Spans, o.Spans...)
+	t.TooMany = t.TooMany || o.TooMany
+	t.Headers = append(t.Headers, o.Headers...)
+	if t.Verdict == nil {
+		t.Verdict = o.Verdict
+	}
 }
 
 // normalise sorts the lists, joins spans that follow each other, and forgets all but the first few examples.
@@ -72,6 +87,8 @@ func (t *Totals) normalise() {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})
 	t.Corrupt = t.Corrupt[:min(len(t.Corrupt), maxExamples)]
+	slices.SortFunc(t.Headers, func(a, b corpusio.HeaderError) int { return cmp.Compare(a.File, b.File) })
+	t.Headers = t.Headers[:min(len(t.Headers), maxExamples)]
 	slices.SortFunc(t.Spans, func(a, b corpusio.Span) int {
 		return cmp.Or(cmp.Compare(a.File.Name, b.File.Name), cmp.Compare(a.Start, b.Start))
 	})
@@ -88,20 +105,22 @@ func (t *Totals) normalise() {
 	t.Spans = joined
 }
 
-// split cuts totals with very many classes into pieces.
-func (t Totals) split() []Totals {
-	const classes = 10_000
-	pieces := []Totals{}
+// pieces cuts the totals into pieces that add up to them.
+func (t Totals) pieces() ([]Totals, error) {
 	rest := t
-	rest.Classes = map[string]ClassTotal{}
-	for label, c := range t.Classes {
-		rest.Classes[label] = c
-		if len(rest.Classes) == classes {
-			pieces = append(pieces, rest)
-			rest = Totals{Classes: map[string]ClassTotal{}}
+	rest.Classes, rest.Spans = nil, nil
+	classes, err := cut(slices.Sorted(maps.Keys(t.Classes)), func(labels []string) Totals {
+		piece := Totals{Classes: map[string]ClassTotal{}}
+		for _, label := range labels {
+			piece.Classes[label] = t.Classes[label]
 		}
+		return piece
+	})
+	if err != nil {
+		return nil, err
 	}
-	return append(pieces, rest)
+	spans, err := cut(t.Spans, func(spans []corpusio.Span) Totals { return Totals{Spans: spans} })
+	return slices.Concat([]Totals{rest}, classes, spans), err
 }
 
 // rejected is how many lines were no documents.
@@ -112,15 +131,51 @@ func (t Totals) rejected() (n int64) {
 	return n
 }
 
+// ClassList is a piece of the list of all classes. Their places in the sorted list are their numbers.
+type ClassList struct {
+	Verdict bool // the totals have one, and nothing is to be merged
+	Labels  []string
+}
+
+// readClasses joins the pieces of a list. It returns nil after a verdict.
+func readClasses(next func(*[]byte) bool) (*block.Classes, error) {
+	var all ClassList
+	err := each(next, func(l ClassList) error {
+		all.Verdict = all.Verdict || l.Verdict
+		all.Labels = append(all.Labels, l.Labels...)
+		return nil
+	})
+	if err != nil || all.Verdict {
+		return nil, err
+	}
+	slices.Sort(all.Labels)
+	return block.NewClasses(all.Labels)
+}
+
 // Part is a part of the counts, written or read: its file and the sums over its rows.
 type Part struct {
 	countio.FileSum
 	Features int64
-	Classes  map[string]ClassTotal
+
+	// The classes that have any counts here, by number, and their sums.
+	Classes []int32
+	Sums    []ClassTotal
 }
 
-// Audited is the outcome of Audit: all there is to know before anything is solved.
+// sum notes the sums of all classes.
+func (p *Part) sum(sums []ClassTotal) {
+	for class, s := range sums {
+		if s != (ClassTotal{}) {
+			p.Classes, p.Sums = append(p.Classes, int32(class)), append(p.Sums, s)
+		}
+	}
+}
+
+// Audited is the outcome of Audit: all there is to know before anything is solved. It comes in Pieces pieces, whose lists
+// are joined in the order of Piece.
 type Audited struct {
+	Piece, Pieces int
+
 	Verdict  *modelio.Verdict // set if nothing is to be published
 	Classes  []modelio.Class  // sorted by label
 	Features int64            // m
@@ -129,6 +184,54 @@ type Audited struct {
 	Examples []corpusio.Rejection
 	Files    []countio.FileSum // the parts that were written
 	Warnings []string
+}
+
+// pieces cuts the outcome into pieces, for joinAudited.
+func (a Audited) pieces() ([]Audited, error) {
+	rest := a
+	rest.Classes, rest.Inputs, rest.Files, rest.Warnings = nil, nil, nil, nil
+	classes, err := cut(a.Classes, func(list []modelio.Class) Audited { return Audited{Classes: list} })
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := cut(a.Inputs, func(list []modelio.Input) Audited { return Audited{Inputs: list} })
+	if err != nil {
+		return nil, err
+	}
+	files, err := cut(a.Files, func(list []countio.FileSum) Audited { return Audited{Files: list} })
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := cut(a.Warnings, func(list []string) Audited { return Audited{Warnings: list} })
+	all := slices.Concat([]Audited{rest}, classes, inputs, files, warnings)
+	for i := range all {
+		all[i].Piece, all[i].Pieces = i, len(all)
+	}
+	return all, err
+}
+
+// joinAudited joins the pieces of one outcome, which come in any order.
+func joinAudited(next func(*[]byte) bool) (a Audited, err error) {
+	var pieces []Audited
+	if err := each(next, func(p Audited) error { pieces = append(pieces, p); return nil }); err != nil {
+		return a, err
+	}
+	slices.SortFunc(pieces, func(a, b Audited) int { return cmp.Compare(a.Piece, b.Piece) })
+	for i, p := range pieces {
+		if p.Piece != i || p.Pieces != len(pieces) {
+			return a, fmt.Errorf("%d pieces of the audit came where %d were sent", len(pieces), p.Pieces)
+		}
+		if i == 0 {
+			a = p
+			continue
+		}
+		a.Classes, a.Inputs = append(a.Classes, p.Classes...), append(a.Inputs, p.Inputs...)
+		a.Files, a.Warnings = append(a.Files, p.Files...), append(a.Warnings, p.Warnings...)
+	}
+	if len(pieces) == 0 {
+		return a, errors.New("no audit came")
+	}
+	return a, nil
 }
 
 // Solved is a piece of what Solve has found; each element has one of the fields.
@@ -187,14 +290,32 @@ func each[T any](next func(*[]byte) bool, visit func(T) error) error {
 	return nil
 }
 
-// only returns the one record of an iterator.
-func only[T any](next func(*[]byte) bool) (record T, err error) {
-	n := 0
-	err = each(next, func(r T) error { record = r; n++; return nil })
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%d records of %T where one was expected", n, record)
+// cut cuts a list into records of at most MaxElement bytes each, unless a single value takes more.
+func cut[T, R any](values []T, record func([]T) R) ([]R, error) {
+	if len(values) == 0 {
+		return nil, nil
 	}
-	return record, err
+	r := record(values)
+	b, err := encode(r)
+	if err != nil || len(b) <= MaxElement || len(values) == 1 {
+		return []R{r}, err
+	}
+	first, err := cut(values[:len(values)/2], record)
+	if err != nil {
+		return nil, err
+	}
+	second, err := cut(values[len(values)/2:], record)
+	return append(first, second...), err
+}
+
+// emitRecords emits each of a list of records, unless it could not be made.
+func emitRecords[T any](emit func([]byte), records []T, err error) error {
+	for _, r := range records {
+		if err == nil {
+			err = emitRecord(emit, r)
+		}
+	}
+	return err
 }
 
 func emitRecord(emit func([]byte), record any) error {

@@ -49,7 +49,11 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 					part.add(t)
 				}
 				part.normalise()
-				for _, piece := range part.split() {
+				pieces, err := part.pieces()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, piece := range pieces {
 					total.add(piece)
 				}
 				list = list[n:]
@@ -70,22 +74,83 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestTotalsWithManyClassesAreSplit(t *testing.T) {
+// No element between two steps is larger than MaxElement, whatever the number of files and of classes.
+func TestRecordsAreCut(t *testing.T) {
+	var files []corpusio.File
 	whole := Totals{Classes: map[string]ClassTotal{}, Drops: modelio.Drops{BlankLines: 7}}
-	for i := range 25_000 {
+	outcome := Audited{Features: 7}
+	for i := range 50_000 {
+		name := fmt.Sprintf("/a/folder/with/a/name/that/is/long/%s/file%05d.tsv", strings.Repeat("x", i%1000), i)
+		files = append(files, corpusio.File{Info: fileio.Info{Name: name, Size: 100, Version: name[len(name)-20:]}})
 		whole.Classes[fmt.Sprint("label", i)] = ClassTotal{Documents: int64(i)}
+		whole.Spans = append(whole.Spans, corpusio.Span{File: files[i], End: 100})
+		outcome.Inputs = append(outcome.Inputs, modelio.Input{File: files[i]})
+		outcome.Warnings = append(outcome.Warnings, name+": is empty")
+	}
+	lists, err := chunks(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []corpusio.File
+	for _, b := range lists {
+		list, err := decode[[]corpusio.File](b)
+		if err != nil || len(b) > MaxElement || len(list) > 1000 {
+			t.Fatalf("a list of %d files, %d bytes, %v", len(list), len(b), err)
+		}
+		listed = append(listed, list...)
+	}
+	if !slices.Equal(listed, files) {
+		t.Error("the lists are not the files")
 	}
 	var again Totals
-	for _, piece := range whole.split() {
-		b, err := encode(piece)
-		if err != nil || len(b) > MaxElement {
-			t.Errorf("a piece of %d bytes, %v", len(b), err)
+	pieces, err := whole.pieces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range encoded(t, pieces) {
+		piece, err := decode[Totals](b)
+		if err != nil {
+			t.Fatal(err)
 		}
 		again.add(piece)
 	}
-	if !maps.Equal(again.Classes, whole.Classes) || again.Drops.BlankLines != 7 {
-		t.Error("the pieces are not the whole")
+	if !maps.Equal(again.Classes, whole.Classes) || again.Drops.BlankLines != 7 || !slices.Equal(again.Spans, whole.Spans) {
+		t.Error("the pieces are not the totals")
 	}
+	audits, err := outcome.pieces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := encoded(t, audits)
+	slices.Reverse(all)
+	next := func(b *[]byte) bool {
+		if len(all) == 0 {
+			return false
+		}
+		*b, all = all[0], all[1:]
+		return true
+	}
+	joined, err := joinAudited(next)
+	if err != nil || !slices.Equal(joined.Inputs, outcome.Inputs) || !slices.Equal(joined.Warnings, outcome.Warnings) || joined.Features != 7 {
+		t.Errorf("the pieces are not the outcome: %v", err)
+	}
+	all = encoded(t, audits)[1:]
+	if _, err := joinAudited(next); err == nil {
+		t.Error("a piece of the outcome is missing, and nobody notices")
+	}
+}
+
+// encoded are records as they cross a shuffle.
+func encoded[T any](t *testing.T, records []T) (list [][]byte) {
+	t.Helper()
+	for _, r := range records {
+		b, err := encode(r)
+		if err != nil || len(b) > MaxElement {
+			t.Fatalf("a %T of %d bytes, %v", r, len(b), err)
+		}
+		list = append(list, b)
+	}
+	return list
 }
 
 func TestRecordsKeepNumbersThatAreNotFinite(t *testing.T) {
@@ -149,19 +214,22 @@ func TestAuditNoticesUnreadBytes(t *testing.T) {
 }
 
 func TestConserveNoticesEveryKindOfLoss(t *testing.T) {
-	counted := map[string]ClassTotal{"a": {2, 10, 7}, "b": {1, 5, 5}}
-	for what, arrived := range map[string]map[string]ClassTotal{
-		"a token":   {"a": {0, 9, 7}, "b": {0, 5, 5}},
-		"a posting": {"a": {0, 10, 6}, "b": {0, 5, 5}},
-		"a class":   {"a": {0, 10, 7}},
-		"too many":  {"a": {0, 10, 7}, "b": {0, 5, 5}, "c": {0, 1, 1}},
+	labels, counted := []string{"a", "b"}, map[string]ClassTotal{"a": {2, 10, 7}, "b": {1, 5, 5}}
+	for what, arrived := range map[string][]ClassTotal{
+		"a token":   {{0, 9, 7}, {0, 5, 5}},
+		"a posting": {{0, 10, 6}, {0, 5, 5}},
+		"a class":   {{0, 10, 7}, {}},
 	} {
-		if err := conserve(counted, arrived); err == nil {
+		if err := conserve(labels, counted, arrived); err == nil {
 			t.Errorf("%s: not noticed", what)
 		}
 	}
-	if err := conserve(counted, map[string]ClassTotal{"a": {0, 10, 7}, "b": {0, 5, 5}}); err != nil {
+	if err := conserve(labels, counted, []ClassTotal{{0, 10, 7}, {0, 5, 5}}); err != nil {
 		t.Error(err)
+	}
+	part := Part{Classes: []int32{0, 2}, Sums: []ClassTotal{{0, 10, 7}, {0, 1, 1}}}
+	if _, err := audit(Totals{Classes: counted}, []Part{part}, AuditParams{Parts: []string{""}}); err == nil || !strings.Contains(err.Error(), "class number 2") {
+		t.Errorf("counts of a class too many: %v", err)
 	}
 }
 
@@ -218,6 +286,34 @@ func TestRulesForK(t *testing.T) {
 		if n != want.k || !strings.Contains(reason, want.reason) || err != nil {
 			t.Errorf("%s: %d, %q, %v; want %v", text, n, reason, err, want)
 		}
+	}
+}
+
+func TestProblemsAreCounted(t *testing.T) {
+	var classes []modelio.Class
+	for i := range 150 {
+		classes = append(classes, modelio.Class{Label: fmt.Sprintf("%03d", i)})
+	}
+	for _, strategy := range []Strategy{modelio.OneVersusRest, modelio.OneVersusOne} {
+		for _, positive := range []string{"", "001"} {
+			for _, n := range []int{2, 3, 20, 150} {
+				if got, want := strategy.Problems(n, positive), len(problems(classes[:n], strategy, positive)); got != int64(want) {
+					t.Errorf("%s of %d classes, positive %q: %d problems, want %d", strategy, n, positive, got, want)
+				}
+			}
+		}
+	}
+	for strategy, refused := range map[Strategy]bool{modelio.OneVersusOne: true, modelio.OneVersusRest: false, modelio.Joint: false} {
+		exit, message := JudgeClasses(classes, "", strategy)
+		if want := "--strategy=ovo makes 11,175 problems, one for each pair of 150 classes"; refused != strings.HasPrefix(message, want) || refused != (exit == ExitUsage) {
+			t.Errorf("%s: exit %d, %s", strategy, exit, message)
+		}
+	}
+	if _, message := JudgeClasses(classes, "001", modelio.OneVersusOne); message != "" {
+		t.Errorf("one class against each other: %s", message)
+	}
+	if _, message := JudgeClasses(classes[:141], "", modelio.OneVersusOne); message != "" {
+		t.Errorf("9,870 problems: %s", message)
 	}
 }
 

@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"slices"
-
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
@@ -11,6 +9,7 @@ import (
 type shardInput struct {
 	area       string
 	keys       block.Keys
+	classes    *block.Classes
 	blocks     [][]byte
 	runs       []spill.Run
 	references [][]byte // to the runs
@@ -21,8 +20,8 @@ type shardInput struct {
 const mergeBytes = 64 << 20
 
 // collect takes what has come of a shard. Blocks are merged if they are many.
-func collect(area string, keys block.Keys, next func(*[]byte) bool) (in shardInput, err error) {
-	in.area, in.keys = area, keys
+func collect(area string, keys block.Keys, classes *block.Classes, next func(*[]byte) bool) (in shardInput, err error) {
+	in.area, in.keys, in.classes = area, keys, classes
 	size, limit := 0, mergeBytes
 	var b []byte
 	for next(&b) {
@@ -36,7 +35,7 @@ func collect(area string, keys block.Keys, next func(*[]byte) bool) (in shardInp
 		}
 		in.blocks = append(in.blocks, b)
 		if size += len(b); size > limit {
-			merged, err := block.Merge(keys, in.blocks...)
+			merged, err := block.Merge(keys, classes, in.blocks...)
 			if err != nil {
 				return in, err
 			}
@@ -46,20 +45,19 @@ func collect(area string, keys block.Keys, next func(*[]byte) bool) (in shardInp
 	return in, nil
 }
 
-// open returns the labels, sorted, and the sorted lists that are to be merged.
-func (in shardInput) open(shard int) (labels []string, sources []block.Source, err error) {
-	var more []string
-	for _, r := range in.runs {
-		more = append(more, r.Labels()...)
-	}
-	labels, sources, err = block.OpenAll(in.keys, in.blocks, more...)
-	if err != nil {
-		return nil, nil, err
+// open returns the sorted lists that are to be merged.
+func (in shardInput) open(shard int) (sources []block.Source, err error) {
+	if sources, err = block.OpenAll(in.keys, in.classes, in.blocks); err != nil {
+		return nil, err
 	}
 	for _, r := range in.runs {
-		sources = append(sources, r.Shard(shard, places(r.Labels(), labels))...)
+		more, err := r.Shard(shard, in.classes)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, more...)
 	}
-	return labels, sources, nil
+	return sources, nil
 }
 
 // done says that the shard was merged.
@@ -70,13 +68,4 @@ func (in shardInput) done() error {
 		}
 	}
 	return nil
-}
-
-// places returns where labels stand in a sorted list that has them all.
-func places(labels, list []string) []int {
-	places := make([]int, len(labels))
-	for i, label := range labels {
-		places[i], _ = slices.BinarySearch(list, label)
-	}
-	return places
 }

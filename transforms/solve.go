@@ -41,14 +41,14 @@ type solveFn struct {
 }
 
 func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit func([]byte)) error {
-	a, err := only[Audited](audits)
+	a, err := joinAudited(audits)
 	if err != nil {
 		return err
 	}
 	if a.Verdict != nil {
 		return emitRecord(emit, Solved{Verdict: a.Verdict})
 	}
-	vectors, err := CollectVectors(pieces, a.Classes)
+	vectors, err := CollectVectors(pieces, len(a.Classes))
 	if err != nil {
 		return err
 	}
@@ -100,41 +100,17 @@ func (f *solveFn) warnings(m int64) []string {
 	return list
 }
 
-// CollectVectors adds up the pieces of the histogram, whose classes become those of the list.
-func CollectVectors(next func(*[]byte) bool, classes []modelio.Class) (*solver.Vectors, error) {
-	place := map[string]int32{}
-	for i, c := range classes {
-		place[c.Label] = int32(i)
-	}
-	vectors := solver.NewVectors(len(classes))
+// CollectVectors adds up the pieces of the histogram, whose classes are numbered.
+func CollectVectors(next func(*[]byte) bool, classes int) (*solver.Vectors, error) {
+	vectors := solver.NewVectors(classes)
 	var b []byte
 	for next(&b) {
-		err := histogram.Unpack(b, func(labels []string, e histogram.Entry) error {
-			for i, c := range e.Classes {
-				at, ok := place[labels[c]]
-				if !ok {
-					return fmt.Errorf("the histogram has counts of %s, which no document had", labels[c])
-				}
-				e.Classes[i] = at
-			}
-			sortByClass(e.Classes, e.Counts)
-			return vectors.Add(e.Classes, e.Counts, e.Size)
-		})
+		err := histogram.Unpack(b, classes, func(e histogram.Entry) error { return vectors.Add(e.Classes, e.Counts, e.Size) })
 		if err != nil {
 			return nil, err
 		}
 	}
 	return vectors.Group(), nil
-}
-
-// sortByClass sorts few classes, which mostly are in order.
-func sortByClass(classes []int32, counts []float64) {
-	for i := range classes {
-		for j := i; j > 0 && classes[j] < classes[j-1]; j-- {
-			classes[j], classes[j-1] = classes[j-1], classes[j]
-			counts[j], counts[j-1] = counts[j-1], counts[j]
-		}
-	}
 }
 
 // solve solves one problem of two sides, for every smoothing and k. The model has what is known of it before.

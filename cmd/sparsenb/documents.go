@@ -22,6 +22,8 @@ type documentFlags struct {
 	input                                                          list
 	analysis                                                       analysisFlags
 	stopWords, maxRejected, maxRecordBytes, shards, output, memory *string
+	maxClasses                                                     *string
+	header                                                         headerFlag
 
 	runner func() (pipeline.Runner, error)
 }
@@ -33,12 +35,29 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 		stopWords:      fs.String("stop_words", "", "=FILE\n        words that are not counted, one a line, in lower case"),
 		maxRejected:    fs.String("max_rejected", "1%", "=1%\n        how many lines may be no documents, a number or a percentage (default 1%)"),
 		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=8MiB\n        longer lines are rejected (default 8MiB)"),
+		maxClasses:     fs.String("max_classes", "1000", "=1000\n        how many different labels there may be (default 1000)"),
 		memory:         addMemoryFlag(fs),
 		runner:         addRunnerFlags(fs),
 		shards:         fs.String("shards", "64", "=64\n        files that the counts are written to (default 64)"),
 	}
+	fs.Var(&f.header, "header", "\n        skip the first line of every file, which names the columns; without the flag such a line is an error, with --header=false a document")
 	fs.Var(&f.input, "input", "=GLOB\n        files of documents, a line label<TAB>text each; may be repeated")
 	return f
+}
+
+// headerFlag is a boolean flag that knows whether it was given.
+type headerFlag struct{ value corpusio.Header }
+
+func (f *headerFlag) IsBoolFlag() bool { return true }
+
+func (f *headerFlag) String() string { return strconv.FormatBool(f.value == corpusio.Present) }
+
+func (f *headerFlag) Set(text string) error {
+	present, err := strconv.ParseBool(text)
+	if f.value = corpusio.Absent; present {
+		f.value = corpusio.Present
+	}
+	return err
 }
 
 func addOutputFlag(fs *flag.FlagSet) *string {
@@ -77,6 +96,10 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes, 1, 256<<20); err != nil {
 		return d, err
 	}
+	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses, 1, 10_000_000); err != nil {
+		return d, err
+	}
+	d.Header = f.header.value
 	if d.Shards, err = parseInt("shards", *f.shards, 1, 10_000); err != nil {
 		return d, err
 	}

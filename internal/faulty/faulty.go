@@ -2,6 +2,7 @@
 // on the local disk, but for a fault:
 //
 //	faulty://read=N/…    reading beyond the first N bytes fails
+//	faulty://panic=N/…   reading beyond the first N bytes panics with Panic
 //	faulty://write=N/…   the N-th byte written, of all files together under that name's fault, finds the disk full
 //	faulty://open=N/…    the N-th opening of a file, and all after it, find that it is gone
 package faulty
@@ -93,8 +94,8 @@ func (s *store) Open(ctx context.Context, name string) (fileio.File, error) {
 		return nil, err
 	}
 	opened := &file{File: f, prefix: prefix, limit: -1}
-	if kind == "read" {
-		opened.limit = limit
+	if kind == "read" || kind == "panic" {
+		opened.limit, opened.panics = limit, kind == "panic"
 	}
 	return opened, nil
 }
@@ -103,7 +104,11 @@ type file struct {
 	fileio.File
 	prefix string
 	limit  int64
+	panics bool
 }
+
+// Panic is what a file panics with.
+const Panic = "faulty: read beyond the limit"
 
 func (f *file) Info() (fileio.Info, error) {
 	info, err := f.File.Info()
@@ -113,6 +118,9 @@ func (f *file) Info() (fileio.Info, error) {
 
 func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	if f.limit >= 0 && offset+int64(len(p)) > f.limit {
+		if f.panics {
+			panic(Panic)
+		}
 		info, err := f.Info()
 		if err != nil {
 			return 0, err

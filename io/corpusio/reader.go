@@ -27,7 +27,12 @@ const (
 	TooLong    Reason = "too_long"
 	NulLabel   Reason = "nul_label"
 	BareReturn Reason = "bare_return"
+	LongLabel  Reason = "long_label"
+	InnerMark  Reason = "inner_mark"
 )
+
+// MaxLabelBytes is the length of the longest label. A longer one is no name of a class.
+const MaxLabelBytes = 1 << 10
 
 // Sentence says what is wrong with the line.
 func (r Reason) Sentence() string {
@@ -42,6 +47,10 @@ func (r Reason) Sentence() string {
 		return "the label has NUL bytes; is the text UTF-16 or UTF-32?"
 	case BareReturn:
 		return "a carriage return stands within the line, before another tab; do the lines end in CR alone?"
+	case LongLabel:
+		return fmt.Sprintf("the label has more than %d bytes", MaxLabelBytes)
+	case InnerMark:
+		return "a byte-order mark stands within the line, before another tab; probably files were joined without a newline between them"
 	}
 	return string(r)
 }
@@ -88,6 +97,9 @@ type Reader struct {
 	Reject func(Rejection)
 	Blank  int64
 
+	Header  Header // whether the first line of the file is one
+	Headers int64  // lines that were skipped as headers
+
 	span      Span
 	maxRecord int
 
@@ -101,6 +113,7 @@ type Reader struct {
 	at, end     int
 	position    int64 // of buffer[at], in the file or in what it unpacks to
 	limit       int64 // lines that start here belong to the next range; -1 for compressed files
+	first       bool  // the next line is the first of the file
 	ended       bool
 	err         error
 	label, text []byte
@@ -137,10 +150,10 @@ func NewReader(ctx context.Context, r Range, maxRecord int) (*Reader, error) {
 	if err := reader.open(r.File); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if r.Start > 0 {
-		reader.skipLine()
+	if reader.first = r.Start == 0; reader.first {
+		reader.checkEncoding()
 	} else {
-		reader.skipMark()
+		reader.skipLine()
 	}
 	return reader, nil
 }
@@ -213,11 +226,17 @@ func (r *Reader) Next() bool {
 		if !ok {
 			return false
 		}
+		first := r.first
+		r.first = false
+		if first && r.Header == Present {
+			r.Headers++
+			continue
+		}
 		if line == nil {
 			r.reject(start, TooLong)
 			continue
 		}
-		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(line) == 0 {
+		if len(line) == 0 {
 			r.Blank++
 			continue
 		}
@@ -234,12 +253,24 @@ func (r *Reader) Next() bool {
 			r.reject(start, NulLabel)
 			continue
 		}
+		if len(r.label) > MaxLabelBytes {
+			r.reject(start, LongLabel)
+			continue
+		}
 		r.text = line[tab+1:]
+		if first && r.Header == Unknown && isHeader(r.label, r.text) {
+			r.err = &HeaderError{r.span.File.Name, string(r.label), string(r.text)}
+			return false
+		}
 		if n := bareReturns(r.text); n >= manyReturns {
 			r.err = &CorruptError{r.span.File.Name, start, "its lines end in carriage returns alone (convert it with: tr '\\r' '\\n')"}
 			return false
 		} else if n > 0 {
 			r.reject(start, BareReturn)
+			continue
+		}
+		if hasInnerMark(r.text) {
+			r.reject(start, InnerMark)
 			continue
 		}
 		return true
@@ -264,6 +295,16 @@ func bareReturns(text []byte) (n int) {
 	return n
 }
 
+// mark is the byte-order mark of UTF-8.
+var mark = []byte("\xef\xbb\xbf")
+
+// hasInnerMark reports whether a mark stands in the text and something like label<TAB> follows: the first line of a file
+// that was joined to another, which did not end in a newline.
+func hasInnerMark(text []byte) bool {
+	i := bytes.Index(text, mark)
+	return i >= 0 && bytes.IndexByte(text[i:], '\t') > len(mark)
+}
+
 // Label and Text return the document. They are valid until the next call of Next.
 func (r *Reader) Label() []byte { return r.label }
 
@@ -274,7 +315,8 @@ func (r *Reader) reject(offset int64, reason Reason) {
 	r.Reject(Rejection{r.span.File.Name, offset, reason})
 }
 
-// line returns the next line without its newline; nil if it was too long. It returns false if there is none.
+// line returns the next line without what ends it, and without byte-order marks before it; nil if it was too long. It
+// returns false if there is none.
 func (r *Reader) line() (line []byte, ok bool) {
 	searched := 0
 	for {
@@ -289,7 +331,7 @@ func (r *Reader) line() (line []byte, ok bool) {
 			r.advance(len(line))
 			return r.short(line), len(line) > 0 && r.err == nil
 		}
-		if searched > r.maxRecord+1 { // there may be a carriage return
+		if len(trimMarks(r.buffer[r.at:r.end])) > r.maxRecord+1 { // there may be a carriage return
 			r.skipLine()
 			return nil, r.err == nil
 		}
@@ -297,10 +339,19 @@ func (r *Reader) line() (line []byte, ok bool) {
 	}
 }
 
-// short returns the line, or nil if it is too long.
+// short returns the line without marks before it and a carriage return behind it, or nil if it is too long.
 func (r *Reader) short(line []byte) []byte {
-	if len(bytes.TrimSuffix(line, []byte{'\r'})) > r.maxRecord {
+	line = bytes.TrimSuffix(trimMarks(line), []byte{'\r'})
+	if len(line) > r.maxRecord {
 		return nil
+	}
+	return line
+}
+
+// trimMarks takes byte-order marks away from the start of a line: a file that others were joined to has them within.
+func trimMarks(line []byte) []byte {
+	for bytes.HasPrefix(line, mark) {
+		line = line[len(mark):]
 	}
 	return line
 }
@@ -325,17 +376,12 @@ func (r *Reader) skipLine() {
 	}
 }
 
-// skipMark passes over a byte-order mark at the start of the file.
-func (r *Reader) skipMark() {
+// checkEncoding refuses a text that is not UTF-8 by the byte-order mark at its start.
+func (r *Reader) checkEncoding() {
 	for r.end-r.at < 3 && !r.ended {
 		r.fill()
 	}
 	switch head := r.buffer[r.at:r.end]; {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		r.advance(3)
-		if r.limit >= 0 { // the first line belongs to the first range, however short that is
-			r.limit = max(r.limit, r.position+1)
-		}
 	case bytes.HasPrefix(head, []byte("\xff\xfe\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe")):
 		r.refuse("UTF-32")
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):

@@ -73,15 +73,18 @@ func readFile(t testing.TB, name string, size int64, maxRecord int) (c content, 
 // bareReturn is a line that ended in CR alone, and the label of the next.
 var bareReturn = regexp.MustCompile("\r[^\r\t]+\t")
 
+// innerMark is the byte-order mark of a file that was joined to one without a newline at its end, and its first label.
+var innerMark = regexp.MustCompile("\ufeff[^\t]+\t")
+
 // parse is the format in a few plain words.
 func parse(name string, b []byte, maxRecord int) (c content) {
 	offset := 0
-	if bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
-		offset = 3
-	}
 	for offset < len(b) {
 		line, _, _ := strings.Cut(string(b[offset:]), "\n")
 		length := len(line) + 1
+		for strings.HasPrefix(line, "\ufeff") {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
 		line = strings.TrimSuffix(line, "\r")
 		label, text, ok := strings.Cut(line, "\t")
 		switch {
@@ -95,8 +98,12 @@ func parse(name string, b []byte, maxRecord int) (c content) {
 			c.rejections = append(c.rejections, Rejection{name, int64(offset), EmptyLabel})
 		case strings.Contains(label, "\x00"):
 			c.rejections = append(c.rejections, Rejection{name, int64(offset), NulLabel})
+		case len(strings.TrimSpace(label)) > MaxLabelBytes:
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), LongLabel})
 		case bareReturn.MatchString(text):
 			c.rejections = append(c.rejections, Rejection{name, int64(offset), BareReturn})
+		case innerMark.MatchString(text):
+			c.rejections = append(c.rejections, Rejection{name, int64(offset), InnerMark})
 		default:
 			c.records = append(c.records, record{strings.TrimSpace(label), text})
 		}
@@ -186,6 +193,40 @@ func checkSpans(t *testing.T, spans []Span, b []byte) {
 	}
 	if want := (Span{spans[0].File, 0, int64(len(b)), crc32.Checksum(b, castagnoli)}); whole != want {
 		t.Errorf("read %+v, want %+v", whole, want)
+	}
+}
+
+// A byte-order mark at the start of any line is no part of its label: files that were joined bring one each.
+func TestMarksWithinAFile(t *testing.T) {
+	joined := "\ufeffa\tfirst\nb\tsecond\n\ufeffa\tthird\r\n\ufeff\ufeffb\tfourth\n\ufeff\nno\ufeff tab\na\tan \ufeff in a text\n" +
+		"a\tjoined without a newline\ufeffb\tlost\na\tsixth\ufeff\n"
+	name := save(t, "in.tsv", []byte(joined))
+	want := parse(name, []byte(joined), 68)
+	if len(want.records) != 6 || want.records[2] != (record{"a", "third"}) || want.records[3] != (record{"b", "fourth"}) || len(want.rejections) != 2 {
+		t.Fatalf("the test is not what it should be: %+v", want)
+	}
+	for size := int64(1); size <= int64(len(joined))+1; size++ {
+		got, err := readFile(t, name, size, 68)
+		if err != nil || !same(got, want) {
+			t.Fatalf("ranges of %d bytes: %+v, %v\nwant %+v", size, got, err, want)
+		}
+	}
+	for _, how := range []Compression{Gzip, Zstd} {
+		name := save(t, "in", pack(t, how, []byte("\ufeffa\tfirst\n"), []byte("\ufeffa\tsecond\n")))
+		got, err := readFile(t, name, 16, 68)
+		if want := []record{{"a", "first"}, {"a", "second"}}; err != nil || !slices.Equal(got.records, want) {
+			t.Errorf("%s: %+v, %v", how, got, err)
+		}
+	}
+}
+
+func TestLongLabels(t *testing.T) {
+	most := strings.Repeat("l", MaxLabelBytes)
+	text := most + "\tgood\n" + most + "l\tbad\n" + strings.Repeat("l", 1<<17) + "\tbad\n " + most + " \tgood\n"
+	name := save(t, "in.tsv", []byte(text))
+	got, err := readFile(t, name, 1000, maxRecord)
+	if err != nil || !same(got, parse(name, []byte(text), maxRecord)) || len(got.records) != 2 || len(got.rejections) != 2 || got.rejections[1].Reason != LongLabel {
+		t.Errorf("%d records, %+v, %v", len(got.records), got.rejections, err)
 	}
 }
 

@@ -36,6 +36,15 @@ type Classes struct {
 	numbers map[string]int32
 }
 
+// ClassesOf numbers labels by their places in a list. Others that come are numbered after them.
+func ClassesOf(labels []string) *Classes {
+	c := &Classes{}
+	for _, label := range labels {
+		c.Number(label)
+	}
+	return c
+}
+
 // Number returns the number of a class, which it gets if it has none yet.
 func (c *Classes) Number(label string) int32 {
 	number, ok := c.numbers[label]

@@ -73,6 +73,7 @@ type Counts struct {
 type Drops struct {
 	Lines      map[corpusio.Reason]int64 `json:"rejected_lines"`
 	BlankLines int64                     `json:"blank_lines"`
+	Headers    int64                     `json:"header_lines,omitempty"` // skipped by --header
 	StopWords  int64                     `json:"stop_words"`
 	Overlong   int64                     `json:"overlong_words"`
 	Replaced   int64                     `json:"replaced_bytes"` // sequences that were not UTF-8

@@ -4,10 +4,12 @@
 // associative and commutative, and a block without features is its zero. So it does not matter how documents were cut
 // into ranges, which worker counted which, or how early blocks meet.
 //
+// Classes go by their [ClassID], 8 bytes whatever the length of the label; who merges blocks knows the labels.
+//
 // Layout, version 2, integers as unsigned varints unless said otherwise:
 //
 //	magic     4 bytes "snb\x02", the last of them the version
-//	classes   their number, then for each its length and its bytes, in the order in which the features name them
+//	classes   their number, then for each 8 bytes, little endian: its id; in the order in which the features name them
 //	features  their number, then for each, sorted by key and then by name:
 //	          length and bytes of the name; number of classes; for each, sorted by label:
 //	          class; 2·count, plus 1 if as many documents as occurrences have it; else the number of documents
@@ -21,6 +23,7 @@
 package block
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +32,8 @@ import (
 
 	"github.com/sparsenb/sparsenb/feature"
 )
+
+const classBytes = 8 // of an id
 
 const magic = "snb\x02"
 
@@ -43,6 +48,50 @@ type Feature struct {
 
 // Count is that of a feature in a class.
 type Count = feature.Count
+
+// ClassID stands for a class where its label would be repeated.
+type ClassID uint64
+
+// IDOf is the beginning of the label's SHA-256: that of two labels differs, and [NewClasses] checks it.
+func IDOf(label string) ClassID {
+	hash := sha256.Sum256([]byte(label))
+	return ClassID(binary.LittleEndian.Uint64(hash[:]))
+}
+
+// Classes are the classes of all blocks that may meet, numbered in the order of their labels.
+type Classes struct {
+	Labels  []string
+	ids     []ClassID
+	numbers map[ClassID]int
+}
+
+// NewClasses numbers labels, which are sorted and differ.
+func NewClasses(labels []string) (*Classes, error) { return newClasses(labels, IDOf) }
+
+func newClasses(labels []string, id func(label string) ClassID) (*Classes, error) {
+	c := &Classes{Labels: labels, numbers: make(map[ClassID]int, len(labels))}
+	for i, label := range labels {
+		id := id(label)
+		if other, ok := c.numbers[id]; ok {
+			return nil, fmt.Errorf("the labels %.40q and %.40q have one id; rename one of them", labels[other], label)
+		}
+		c.ids, c.numbers[id] = append(c.ids, id), i
+	}
+	return c, nil
+}
+
+// Numbers returns the numbers of classes.
+func (c *Classes) Numbers(ids []ClassID) ([]int, error) {
+	numbers := make([]int, len(ids))
+	for i, id := range ids {
+		number, ok := c.numbers[id]
+		if !ok {
+			return nil, fmt.Errorf("counts of a class came that no document has (id %016x)", id)
+		}
+		numbers[i] = number
+	}
+	return numbers, nil
+}
 
 // Keys maps a name to its key. [feature.Hash] is the one in use; tests narrow it to a few bits.
 type Keys func(name []byte) uint64
@@ -64,18 +113,17 @@ func KeyMask(bits int) uint64 { return ^uint64(0) << (64 - bits) }
 
 // Reader reads the features of one block.
 type Reader struct {
-	labels  []string
-	classes []int // from the block's class to the caller's
+	classes []int // from the block's class to its number
 	keys    Keys
 	body    []byte
 	left    uint64
 	at      Feature
-	last    uint64 // the block's class that was read last
 	err     error
 }
 
-// Open checks a block's version and checksum and reads its labels.
-func Open(b []byte, keys Keys) (*Reader, error) {
+// Open checks a block's version and checksum and finds the numbers of its classes, in whose order the counts of each
+// feature are.
+func Open(b []byte, keys Keys, classes *Classes) (*Reader, error) {
 	if len(b) < len(magic)+4 || string(b[:3]) != magic[:3] {
 		return nil, errors.New("this is not a count block")
 	}
@@ -87,26 +135,29 @@ func Open(b []byte, keys Keys) (*Reader, error) {
 		return nil, fmt.Errorf("a count block of %d bytes fails its checksum", len(b))
 	}
 	r := &Reader{keys: keys, body: payload[len(magic):]}
+	var ids []ClassID
 	for range r.length() {
-		label, ok := r.bytes()
-		if !ok {
-			break
+		if r.err == nil {
+			ids = append(ids, r.id())
 		}
-		r.classes = append(r.classes, len(r.labels))
-		r.labels = append(r.labels, string(label))
 	}
-	r.left = r.length()
-	return r, r.err
+	if r.left = r.length(); r.err != nil {
+		return nil, r.err
+	}
+	var err error
+	r.classes, err = classes.Numbers(ids)
+	return r, err
 }
 
-// Labels returns the classes of the block.
-func (r *Reader) Labels() []string { return r.labels }
-
-// Remap makes the reader speak of classes by their index in another list of labels.
-func (r *Reader) Remap(index map[string]int) {
-	for i, label := range r.labels {
-		r.classes[i] = index[label]
+// id reads the id of a class.
+func (r *Reader) id() ClassID {
+	if len(r.body) < classBytes {
+		r.corrupt("an id is cut short")
+		return 0
 	}
+	id := binary.LittleEndian.Uint64(r.body)
+	r.body = r.body[classBytes:]
+	return ClassID(id)
 }
 
 // Next moves to the next feature. It returns false at the end, and where the block is corrupt, which Err tells apart.
@@ -154,13 +205,12 @@ func (r *Reader) count() bool {
 	switch {
 	case r.err != nil:
 	case class >= uint64(len(r.classes)):
-		r.corrupt("a class that has no label")
-	case len(r.at.Counts) > 0 && r.labels[class] <= r.labels[r.last]:
+		r.corrupt("a class that has no id")
+	case len(r.at.Counts) > 0 && r.classes[class] <= r.at.Counts[len(r.at.Counts)-1].Class:
 		r.corrupt("classes are not in order")
 	case packed>>1 == 0 || documents == 0 || documents > packed>>1:
 		r.corrupt("an impossible count")
 	default:
-		r.last = class
 		r.at.Counts = append(r.at.Counts, Count{Class: r.classes[class], Occurrences: int64(packed >> 1), Documents: int64(documents)})
 		return true
 	}
@@ -217,27 +267,22 @@ func (r *Reader) bytes() ([]byte, bool) {
 // Writer packs sorted features into blocks of at most Limit bytes, unless a single feature is larger, and hands each to
 // Emit, which may keep it unless Reuse is set.
 type Writer struct {
-	Limit  int
-	Labels []string // what Count.Class is an index of
-	Emit   func(b []byte) error
-	Reuse  bool // the memory of a block for the next one
+	Limit   int
+	Classes []ClassID // what Count.Class is an index of, in the order of their labels
+	Emit    func(b []byte) error
+	Reuse   bool // the memory of a block for the next one
 
-	block       []byte
-	body        []byte
-	features    uint64
-	local       []int // from Count.Class to the block's class, plus 1
-	order       []int // the block's classes
-	labelsBytes int
-	longest     int // of the labels
+	block    []byte
+	body     []byte
+	features uint64
+	local    []int // from Count.Class to the block's class, plus 1
+	order    []int // the block's classes
 }
 
 // Add appends a feature. Features must come in the order of their keys and names, with counts sorted by class.
 func (w *Writer) Add(f *Feature) error {
 	if w.local == nil {
-		w.local = make([]int, len(w.Labels))
-		for _, label := range w.Labels {
-			w.longest = max(w.longest, len(label))
-		}
+		w.local = make([]int, len(w.Classes))
 	}
 	if w.features > 0 && w.size()+w.room(f) > w.Limit {
 		if err := w.Flush(); err != nil {
@@ -274,19 +319,18 @@ func (w *Writer) class(c int) int {
 	if w.local[c] == 0 {
 		w.order = append(w.order, c)
 		w.local[c] = len(w.order)
-		w.labelsBytes += binary.MaxVarintLen32 + len(w.Labels[c])
 	}
 	return w.local[c] - 1
 }
 
 // size is how long the block may get if it ends here.
 func (w *Writer) size() int {
-	return len(magic) + 2*binary.MaxVarintLen64 + w.labelsBytes + len(w.body) + 4
+	return len(magic) + 2*binary.MaxVarintLen64 + classBytes*len(w.order) + len(w.body) + 4
 }
 
-// room is how long the feature may get, with the labels that it may bring.
+// room is how long the feature may get, with the classes that it may bring.
 func (w *Writer) room(f *Feature) int {
-	return 2*binary.MaxVarintLen32 + len(f.Name) + len(f.Counts)*(5*binary.MaxVarintLen32+w.longest)
+	return 2*binary.MaxVarintLen32 + len(f.Name) + len(f.Counts)*(4*binary.MaxVarintLen32+classBytes)
 }
 
 // Flush emits the block that is being written, if it has any features.
@@ -301,15 +345,14 @@ func (w *Writer) Flush() error {
 	b = append(b, magic...)
 	b = binary.AppendUvarint(b, uint64(len(w.order)))
 	for _, class := range w.order {
-		b = binary.AppendUvarint(b, uint64(len(w.Labels[class])))
-		b = append(b, w.Labels[class]...)
+		b = binary.LittleEndian.AppendUint64(b, uint64(w.Classes[class]))
 		w.local[class] = 0
 	}
 	b = binary.AppendUvarint(b, w.features)
 	b = append(b, w.body...)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	w.block = b
-	w.body, w.order, w.features, w.labelsBytes = w.body[:0], w.order[:0], 0, 0
+	w.body, w.order, w.features = w.body[:0], w.order[:0], 0
 	return w.Emit(b)
 }
 

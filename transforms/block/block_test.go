@@ -19,21 +19,22 @@ func count(occurrences, documents int64) Count {
 	return Count{Occurrences: occurrences, Documents: documents}
 }
 
+// known are the classes of these tests.
+var known = func() *Classes {
+	classes, err := NewClasses([]string{"Hamilton", "Madison", "a", "b", strings.Repeat("b", 50), "class0", "class1", "class2", "class3"})
+	if err != nil {
+		panic(err)
+	}
+	return classes
+}()
+
 // pack writes counts as blocks of at most limit bytes.
 func pack(t testing.TB, keys Keys, c counts, limit int) [][]byte {
 	t.Helper()
-	var labels []string
-	for _, byLabel := range c {
-		for label := range byLabel {
-			labels = append(labels, label)
-		}
-	}
-	slices.Sort(labels)
-	labels = slices.Compact(labels)
 	var features []*Feature
 	for name, byLabel := range c {
 		f := &Feature{Key: keys([]byte(name)), Name: []byte(name)}
-		for i, label := range labels {
+		for i, label := range known.Labels {
 			if n, ok := byLabel[label]; ok {
 				f.Counts = append(f.Counts, Count{Class: i, Occurrences: n.Occurrences, Documents: n.Documents})
 			}
@@ -42,7 +43,7 @@ func pack(t testing.TB, keys Keys, c counts, limit int) [][]byte {
 	}
 	slices.SortFunc(features, func(a, b *Feature) int { return compare(a.Key, a.Name, b.Key, b.Name) })
 	var blocks [][]byte
-	w := Writer{Limit: limit, Labels: labels, Emit: func(b []byte) error { blocks = append(blocks, b); return nil }}
+	w := Writer{Limit: limit, Classes: known.ids, Emit: func(b []byte) error { blocks = append(blocks, b); return nil }}
 	for _, f := range features {
 		if err := w.Add(f); err != nil {
 			t.Fatal(err)
@@ -65,7 +66,7 @@ func one(t testing.TB, keys Keys, c counts) []byte {
 // unpack is the inverse of pack.
 func unpack(t testing.TB, keys Keys, b []byte) counts {
 	t.Helper()
-	r, err := Open(b, keys)
+	r, err := Open(b, keys, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func unpack(t testing.TB, keys Keys, b []byte) counts {
 		f := r.Feature()
 		c[string(f.Name)] = map[string]Count{}
 		for _, n := range f.Counts {
-			c[string(f.Name)][r.Labels()[n.Class]] = count(n.Occurrences, n.Documents)
+			c[string(f.Name)][known.Labels[n.Class]] = count(n.Occurrences, n.Documents)
 		}
 	}
 	if r.Err() != nil {
@@ -116,7 +117,7 @@ func TestMergeLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, keys := range []Keys{FullKeys, NarrowKeys(8), NarrowKeys(1)} {
 		merge := func(blocks ...[]byte) []byte {
-			b, err := Merge(keys, blocks...)
+			b, err := Merge(keys, known, blocks...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,15 +163,42 @@ func TestBlocksKeepToTheirLimit(t *testing.T) {
 	}
 }
 
+// A class takes 8 bytes of a block, however long its label is.
+func TestLabelsAreNotInBlocks(t *testing.T) {
+	long := strings.Repeat("b", 50)
+	with, without := one(t, FullKeys, counts{"w": {long: count(1, 1)}}), one(t, FullKeys, counts{"w": {"a": count(1, 1)}})
+	if len(with) != len(without) || bytes.Contains(with, []byte("bbb")) {
+		t.Errorf("%d bytes with a long label, %d with a short one", len(with), len(without))
+	}
+}
+
+func TestClassesThatNoDocumentHas(t *testing.T) {
+	other, err := NewClasses([]string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := one(t, FullKeys, counts{"w": {"a": count(1, 1), "b": count(1, 1)}})
+	if _, err := Merge(FullKeys, other, b); err == nil || !strings.Contains(err.Error(), "a class came that no document has") {
+		t.Error(err)
+	}
+}
+
+func TestLabelsOfOneID(t *testing.T) {
+	same := func(string) ClassID { return 7 }
+	if _, err := newClasses([]string{"a", "b"}, same); err == nil || !strings.Contains(err.Error(), `"a" and "b" have one id`) {
+		t.Error(err)
+	}
+}
+
 func TestEveryCorruptByteIsNoticed(t *testing.T) {
 	b := one(t, FullKeys, randomCounts(rand.New(rand.NewPCG(2, 2))))
 	for i := range b {
 		bad := bytes.Clone(b)
 		bad[i] ^= 0x40
-		if _, err := Merge(FullKeys, bad); err == nil {
+		if _, err := Merge(FullKeys, known, bad); err == nil {
 			t.Errorf("a change of byte %d of %d passes", i, len(b))
 		}
-		if _, err := Merge(FullKeys, b[:i]); err == nil {
+		if _, err := Merge(FullKeys, known, b[:i]); err == nil {
 			t.Errorf("a block cut after %d of %d bytes passes", i, len(b))
 		}
 	}
@@ -178,7 +206,7 @@ func TestEveryCorruptByteIsNoticed(t *testing.T) {
 
 func TestSumsDoNotOverflow(t *testing.T) {
 	b := one(t, FullKeys, counts{"w": {"a": count(math.MaxInt64/3, 1)}})
-	if _, err := Merge(FullKeys, b, b); err == nil {
+	if _, err := Merge(FullKeys, known, b, b); err == nil {
 		t.Error("a sum beyond 2⁶² passes")
 	}
 }
@@ -190,11 +218,11 @@ func FuzzOpen(f *testing.F) {
 	f.Add(b[:len(b)-4])
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		b := binary.LittleEndian.AppendUint32(bytes.Clone(payload), crc32.Checksum(payload, castagnoli))
-		merged, err := Merge(FullKeys, b)
+		merged, err := Merge(FullKeys, known, b)
 		if err != nil {
 			return
 		}
-		again, err := Merge(FullKeys, merged)
+		again, err := Merge(FullKeys, known, merged)
 		if err != nil || !bytes.Equal(again, merged) {
 			t.Errorf("merged once %x, twice %x, %v", merged, again, err)
 		}
@@ -216,11 +244,11 @@ func BenchmarkMerge(b *testing.B) {
 		blocks = append(blocks, one(b, FullKeys, c))
 	}
 	for b.Loop() {
-		labels, sources, err := OpenAll(FullKeys, blocks)
+		sources, err := OpenAll(FullKeys, known, blocks)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := MergeSources(sources, len(labels), func(*Feature) error { return nil }); err != nil {
+		if err := MergeSources(sources, len(known.Labels), func(*Feature) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -21,41 +21,30 @@ func compare(key uint64, name []byte, key2 uint64, name2 []byte) int {
 }
 
 // Merge adds the counts of blocks. It returns one block, however large.
-func Merge(keys Keys, blocks ...[]byte) ([]byte, error) {
-	labels, sources, err := OpenAll(keys, blocks)
+func Merge(keys Keys, classes *Classes, blocks ...[]byte) ([]byte, error) {
+	sources, err := OpenAll(keys, classes, blocks)
 	if err != nil {
 		return nil, err
 	}
 	merged := Zero()
-	w := Writer{Limit: int(^uint(0) >> 1), Labels: labels, Emit: func(b []byte) error { merged = b; return nil }}
-	if err := MergeSources(sources, len(labels), w.Add); err != nil {
+	w := Writer{Limit: int(^uint(0) >> 1), Classes: classes.ids, Emit: func(b []byte) error { merged = b; return nil }}
+	if err := MergeSources(sources, len(classes.ids), w.Add); err != nil {
 		return nil, err
 	}
 	err = w.Flush()
 	return merged, err
 }
 
-// OpenAll opens blocks for MergeSources: it returns all their labels and more, sorted, and sources that count by them.
-func OpenAll(keys Keys, blocks [][]byte, more ...string) (labels []string, sources []Source, err error) {
-	labels = slices.Clone(more)
-	readers := make([]*Reader, len(blocks))
-	for i, b := range blocks {
-		if readers[i], err = Open(b, keys); err != nil {
-			return nil, nil, err
+// OpenAll opens blocks for MergeSources.
+func OpenAll(keys Keys, classes *Classes, blocks [][]byte) (sources []Source, err error) {
+	for _, b := range blocks {
+		r, err := Open(b, keys, classes)
+		if err != nil {
+			return nil, err
 		}
-		labels = append(labels, readers[i].Labels()...)
-	}
-	slices.Sort(labels)
-	labels = slices.Compact(labels)
-	index := make(map[string]int, len(labels))
-	for i, label := range labels {
-		index[label] = i
-	}
-	for _, r := range readers {
-		r.Remap(index)
 		sources = append(sources, r)
 	}
-	return labels, sources, nil
+	return sources, nil
 }
 
 // MergeSources calls visit with every feature of the sources, in order, with the sum of its counts. The feature is

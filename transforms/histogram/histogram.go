@@ -6,12 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"slices"
 )
 
 // Histogram counts features by their counts in the classes.
 type Histogram struct {
-	Labels []string         // of the classes, by number; before Pack there must be all
 	places map[string]int32 // in sizes, by the packed counts
 	sizes  []int64
 	key    []byte
@@ -20,10 +18,8 @@ type Histogram struct {
 	counts  []float64
 }
 
-// New returns an empty histogram for classes with these labels.
-func New(labels []string) *Histogram {
-	return &Histogram{Labels: labels, places: map[string]int32{}}
-}
+// New returns an empty histogram.
+func New() *Histogram { return &Histogram{places: map[string]int32{}} }
 
 // Add counts a feature, by its counts and the numbers of their classes. Equal features give the classes in one order.
 func (h *Histogram) Add(classes []int32, counts []float64) {
@@ -60,22 +56,16 @@ func AppendKey(key []byte, classes []int32, counts []float64) []byte {
 
 // Pack emits the histogram in pieces of at most limit bytes, unless a single entry takes more.
 func (h *Histogram) Pack(limit int, emit func([]byte)) {
-	var head []byte
-	head = binary.AppendUvarint(head, uint64(len(h.Labels)))
-	for _, label := range h.Labels {
-		head = binary.AppendUvarint(head, uint64(len(label)))
-		head = append(head, label...)
-	}
-	b := slices.Clone(head)
+	var b []byte
 	for key, place := range h.places {
-		if len(b) > len(head) && len(b)+len(key)+binary.MaxVarintLen64 > limit {
+		if len(b) > 0 && len(b)+len(key)+binary.MaxVarintLen64 > limit {
 			emit(b)
-			b = slices.Clone(head)
+			b = nil
 		}
 		b = append(b, key...)
 		b = binary.AppendUvarint(b, uint64(h.sizes[place]))
 	}
-	if len(b) > len(head) {
+	if len(b) > 0 {
 		emit(b)
 	}
 }
@@ -90,27 +80,23 @@ func appendNumber(b []byte, x float64) []byte {
 
 var errCut = errors.New("a histogram of counts is cut short")
 
-// Entry is what a piece says of size features: their counts, and the places of the labels of these. It is valid during a
-// visit only.
+// Entry is what a piece says of size features: their counts, and the numbers of the classes of these. It is valid during
+// a visit only.
 type Entry struct {
 	Classes []int32
 	Counts  []float64
 	Size    int64
 }
 
-// Unpack calls visit with the entries of a piece.
-func Unpack(b []byte, visit func(labels []string, e Entry) error) error {
+// Unpack calls visit with the entries of a piece, whose classes are numbers below classes.
+func Unpack(b []byte, classes int, visit func(e Entry) error) error {
 	r := reader{rest: b}
-	labels := make([]string, 0, min(r.uvarint(), uint64(len(b))))
-	for range cap(labels) {
-		labels = append(labels, string(r.bytes(r.uvarint())))
-	}
 	var e Entry
 	for r.ok() && len(r.rest) > 0 {
 		e.Classes, e.Counts = e.Classes[:0], e.Counts[:0]
 		for range min(r.uvarint(), uint64(len(r.rest))) {
 			class := r.uvarint()
-			if class >= uint64(len(labels)) {
+			if class >= uint64(classes) {
 				return errCut
 			}
 			e.Classes, e.Counts = append(e.Classes, int32(class)), append(e.Counts, r.number())
@@ -119,7 +105,7 @@ func Unpack(b []byte, visit func(labels []string, e Entry) error) error {
 		if !r.ok() {
 			break
 		}
-		if err := visit(labels, e); err != nil {
+		if err := visit(e); err != nil {
 			return err
 		}
 	}

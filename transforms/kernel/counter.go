@@ -17,6 +17,10 @@ type Config struct {
 	KeyBits     int        // leading bits of the keys in use, and then none of the checks; 0 means all. Only tests make them collide.
 	MemoryBytes func() int // how much the tables may take; above it Full reports true; nil means no limit
 	Distinct    *Sketch    // notes every feature, if it is not nil
+
+	// Admit is asked about every class that is new, if it is not nil. Documents of a class that it refuses are not
+	// counted, and Full reports true.
+	Admit func(label string) bool
 }
 
 // Keys returns the function from names to keys that the counter's blocks are sorted by.
@@ -74,6 +78,7 @@ type Counter struct {
 
 type class struct {
 	Class
+	id    block.ClassID
 	table *table
 	// document numbers the documents since the table was reset, for entry.last.
 	document uint32
@@ -103,8 +108,10 @@ func (c *Counter) Add(label, text []byte) {
 	}
 	cl := c.classes[string(label)]
 	if cl == nil {
-		cl = &class{}
-		c.classes[string(label)] = cl
+		if cl = c.newClass(string(label)); cl == nil {
+			c.full = true
+			return
+		}
 	}
 	if cl.table == nil {
 		cl.table = newTable()
@@ -126,6 +133,16 @@ func (c *Counter) Add(label, text []byte) {
 	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.named > maxNameBytes || c.over() {
 		c.full = true
 	}
+}
+
+// newClass returns a class that has no documents yet, or nil if it is not admitted.
+func (c *Counter) newClass(label string) *class {
+	if c.config.Admit != nil && !c.config.Admit(label) {
+		return nil
+	}
+	cl := &class{id: block.IDOf(label)}
+	c.classes[label] = cl
+	return cl
 }
 
 // countWords adds the words of one document to the table of its class.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/feature"
@@ -42,16 +43,31 @@ func tally(documents []document, stop ...string) map[string]map[string][2]int64 
 	return counts
 }
 
+// testClasses are those of all documents of these tests.
+var testClasses = sync.OnceValue(func() *block.Classes {
+	labels := []string{"a", "b", "c", "class", "label", "other", "x", "y", "\ufffdx"}
+	for i := range 5000 {
+		labels = append(labels, fmt.Sprint("class", i), fmt.Sprint("label", i))
+	}
+	slices.Sort(labels)
+	classes, err := block.NewClasses(labels)
+	if err != nil {
+		panic(err)
+	}
+	return classes
+})
+
 // collect merges flushed blocks and returns their counts, after it has checked the shards they came under.
 func collect(t *testing.T, keys block.Keys, shards int, blocks map[int][][]byte) map[string]map[string][2]int64 {
 	t.Helper()
 	counts := map[string]map[string][2]int64{}
 	for shard, list := range blocks {
-		labels, sources, err := block.OpenAll(keys, list)
+		classes := testClasses()
+		sources, err := block.OpenAll(keys, classes, list)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = block.MergeSources(sources, len(labels), func(f *block.Feature) error {
+		err = block.MergeSources(sources, len(classes.Labels), func(f *block.Feature) error {
 			if feature.Shard(f.Key, shards) != shard {
 				return fmt.Errorf("%s is in shard %d", f.Name, shard)
 			}
@@ -61,7 +77,7 @@ func collect(t *testing.T, keys block.Keys, shards int, blocks map[int][][]byte)
 			}
 			counts[name] = map[string][2]int64{}
 			for _, n := range f.Counts {
-				counts[name][labels[n.Class]] = [2]int64{n.Occurrences, n.Documents}
+				counts[name][classes.Labels[n.Class]] = [2]int64{n.Occurrences, n.Documents}
 			}
 			return nil
 		})
@@ -196,6 +212,28 @@ func TestLabelsAreMadeValid(t *testing.T) {
 }
 
 // A column taken for the label by mistake may make a class of every document.
+// A class that is not admitted is not counted, and takes no memory.
+func TestClassesAreAdmitted(t *testing.T) {
+	var asked []string
+	c := NewCounter(Config{Admit: func(label string) bool { asked = append(asked, label); return label != "c" }})
+	for _, label := range []string{"a", "b", "a", "b", "a"} {
+		c.Add([]byte(label), []byte("some words"))
+	}
+	before := c.Bytes()
+	if c.Full() {
+		t.Error("full before a class was refused")
+	}
+	for range 3 {
+		c.Add([]byte("c"), []byte("other words"))
+	}
+	if !c.Full() || c.Bytes() != before || len(c.TakeTotals().Classes) != 2 {
+		t.Errorf("full %v, %d bytes, were %d", c.Full(), c.Bytes(), before)
+	}
+	if got := fmt.Sprint(asked); got != "[a b c c c]" {
+		t.Error(got)
+	}
+}
+
 func TestManyClasses(t *testing.T) {
 	c := NewCounter(Config{MemoryBytes: limit(1 << 20)})
 	var blocks [][]byte

@@ -12,6 +12,7 @@ import (
 // Tables are the features that a counter has counted, sorted. They have the memory of its tables.
 type Tables struct {
 	labels   []string
+	ids      []block.ClassID
 	tables   []*table
 	entries  [][]entry
 	shards   int
@@ -33,7 +34,7 @@ func (c *Counter) Take(shards int) *Tables {
 func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []byte) error) error {
 	t := c.sort(shards)
 	shard := 0
-	w := block.Writer{Limit: limit, Reuse: reuse, Labels: t.labels, Emit: func(b []byte) error { return emit(shard, b) }}
+	w := block.Writer{Limit: limit, Reuse: reuse, Classes: t.ids, Emit: func(b []byte) error { return emit(shard, b) }}
 	err := block.MergeSources(t.all(), len(t.labels), func(f *block.Feature) error {
 		if s := feature.Shard(f.Key, shards); s != shard {
 			if err := w.Flush(); err != nil {
@@ -81,9 +82,10 @@ func (c *Counter) drop(cl *class) {
 
 // sort sorts the tables, and adds up what the classes have.
 func (c *Counter) sort(shards int) *Tables {
-	t := &Tables{labels: c.Labels(), shards: shards, hashBits: c.config.HashBits}
+	t := &Tables{labels: slices.Sorted(maps.Keys(c.classes)), shards: shards, hashBits: c.config.HashBits}
 	for _, label := range t.labels {
 		cl := c.classes[label]
+		t.ids = append(t.ids, cl.id)
 		var entries []entry
 		var total sums
 		if cl.table != nil {
@@ -98,12 +100,6 @@ func (c *Counter) sort(shards int) *Tables {
 	}
 	return t
 }
-
-// Labels returns the classes that the counter knows.
-func (c *Counter) Labels() []string { return slices.Sorted(maps.Keys(c.classes)) }
-
-// Labels returns the classes.
-func (t *Tables) Labels() []string { return t.labels }
 
 // Bytes is how much memory the tables take.
 func (t *Tables) Bytes() (n int) {
@@ -123,17 +119,21 @@ func (t *Tables) all() (sources []block.Source) {
 	return sources
 }
 
-// Shard returns the features of a shard by class. classes has what to call each class.
-func (t *Tables) Shard(shard int, classes []int) (sources []block.Source) {
+// Shard returns the features of a shard, by the numbers of their classes.
+func (t *Tables) Shard(shard int, classes *block.Classes) (sources []block.Source, err error) {
+	numbers, err := classes.Numbers(t.ids)
+	if err != nil {
+		return nil, err
+	}
 	for i, entries := range t.entries {
 		from := sort.Search(len(entries), func(j int) bool { return feature.Shard(entries[j].key, t.shards) >= shard })
 		entries = entries[from:]
 		entries = entries[:sort.Search(len(entries), func(j int) bool { return feature.Shard(entries[j].key, t.shards) > shard })]
 		if len(entries) > 0 {
-			sources = append(sources, &source{table: t.tables[i], entries: entries, class: classes[i], hashBits: t.hashBits})
+			sources = append(sources, &source{table: t.tables[i], entries: entries, class: numbers[i], hashBits: t.hashBits})
 		}
 	}
-	return sources
+	return sources, nil
 }
 
 // source presents the sorted entries of a table to block.MergeSources.

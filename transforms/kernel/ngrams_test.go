@@ -50,13 +50,14 @@ func occurrences(t testing.TB, config Config, text string) map[string]int64 {
 	c.Add([]byte("other"), []byte("Something LONGER that was there before, with  spaces, ÉTÉ and \xff"))
 	c.Add([]byte("class"), []byte(text))
 	err := c.Flush(1, 1<<30, false, func(_ int, b []byte) error {
-		labels, sources, err := block.OpenAll(config.Keys(), [][]byte{b})
+		classes := testClasses()
+		sources, err := block.OpenAll(config.Keys(), classes, [][]byte{b})
 		if err != nil {
 			return err
 		}
-		return block.MergeSources(sources, len(labels), func(f *block.Feature) error {
+		return block.MergeSources(sources, len(classes.Labels), func(f *block.Feature) error {
 			for _, n := range f.Counts {
-				if labels[n.Class] != "class" {
+				if classes.Labels[n.Class] != "class" {
 					continue
 				}
 				if n.Documents != 1 {
@@ -186,11 +187,12 @@ func TestBucketsAddUp(t *testing.T) {
 				c.Add([]byte(d.label), []byte(d.text))
 			}
 			err := c.Flush(3, 4096, false, func(_ int, b []byte) error {
-				labels, sources, err := block.OpenAll(config.Keys(), [][]byte{b})
+				classes := testClasses()
+				sources, err := block.OpenAll(config.Keys(), classes, [][]byte{b})
 				if err != nil {
 					return err
 				}
-				return block.MergeSources(sources, len(labels), func(f *block.Feature) error {
+				return block.MergeSources(sources, len(classes.Labels), func(f *block.Feature) error {
 					for _, n := range f.Counts {
 						add(f, n.Occurrences)
 					}

@@ -24,7 +24,7 @@ type File struct {
 func (a *Area) NewFile() *File { return &File{area: a} }
 
 // Write writes a run: flush hands it the blocks in the order of their shards.
-func (f *File) Write(labels []string, shards int, keys block.Keys, flush func(emit func(shard int, b []byte) error) error) (Run, error) {
+func (f *File) Write(shards int, keys block.Keys, flush func(emit func(shard int, b []byte) error) error) (Run, error) {
 	if f.file == nil {
 		file, err := f.area.create()
 		if err != nil {
@@ -32,7 +32,7 @@ func (f *File) Write(labels []string, shards int, keys block.Keys, flush func(em
 		}
 		f.file, f.buffer = file, bufio.NewWriterSize(file, 1<<20)
 	}
-	r := &fileRun{file: f.file, labels: labels, keys: keys, ends: make([]int64, shards+1)}
+	r := &fileRun{file: f.file, keys: keys, ends: make([]int64, shards+1)}
 	at := 0 // the shard
 	r.ends[0] = f.end
 	var length [4]byte
@@ -64,26 +64,18 @@ func (f *File) Write(labels []string, shards int, keys block.Keys, flush func(em
 
 // fileRun is a run in a file: blocks, each behind its length.
 type fileRun struct {
-	file   *os.File
-	labels []string
-	keys   block.Keys
-	ends   []int64 // of the shards in the file; the first starts at ends[0]
+	file *os.File
+	keys block.Keys
+	ends []int64 // of the shards in the file; the first starts at ends[0]
 }
-
-func (r *fileRun) Labels() []string { return r.labels }
 
 func (r *fileRun) Bytes() int { return 0 }
 
-func (r *fileRun) Shard(shard int, classes []int) []block.Source {
+func (r *fileRun) Shard(shard int, classes *block.Classes) ([]block.Source, error) {
 	if r.ends[shard] == r.ends[shard+1] {
-		return nil
+		return nil, nil
 	}
-	index := make(map[string]int, len(r.labels))
-	for i, label := range r.labels {
-		index[label] = classes[i]
-	}
-	s := &chain{keys: r.keys, index: index, at: r.ends[shard], end: r.ends[shard+1], file: r.file}
-	return []block.Source{s}
+	return []block.Source{&chain{keys: r.keys, classes: classes, at: r.ends[shard], end: r.ends[shard+1], file: r.file}}, nil
 }
 
 // chain reads the blocks of a shard one after the other.
@@ -91,7 +83,7 @@ type chain struct {
 	file    io.ReaderAt
 	at, end int64
 	keys    block.Keys
-	index   map[string]int
+	classes *block.Classes
 	buffer  []byte
 	reader  *block.Reader
 	feature *block.Feature
@@ -128,11 +120,8 @@ func (c *chain) open() bool {
 		return false
 	}
 	c.at += int64(len(length) + n)
-	if c.reader, c.err = block.Open(c.buffer, c.keys); c.err != nil {
-		return false
-	}
-	c.reader.Remap(c.index)
-	return true
+	c.reader, c.err = block.Open(c.buffer, c.keys, c.classes)
+	return c.err == nil
 }
 
 func (c *chain) Feature() *block.Feature { return c.feature }

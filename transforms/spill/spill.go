@@ -17,10 +17,9 @@ import (
 
 // Run is a list of features, sorted by shard, key and name.
 type Run interface {
-	Labels() []string
 	Bytes() int // of memory that it takes
-	// Shard returns the features of a shard. classes has what to call each class of the run.
-	Shard(shard int, classes []int) []block.Source
+	// Shard returns the features of a shard, by the numbers of their classes.
+	Shard(shard int, classes *block.Classes) ([]block.Source, error)
 }
 
 // Area is where the runs of a job are.
@@ -72,12 +71,23 @@ func Leave(job string) error {
 // magic starts a reference, as another starts a block.
 const magic = "run\x01"
 
-// Add keeps a run of so many shards until all are done, and returns the reference to it.
+// Reserve takes bytes of memory for a run that is to be added, if the runs take no more than limit with it. Several
+// goroutines ask at once; each gets what is left by those before it.
+func (a *Area) Reserve(bytes, limit int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.held+bytes > limit {
+		return false
+	}
+	a.held += bytes
+	return true
+}
+
+// Add keeps a run of so many shards until all are done, and returns the reference to it. Its memory was reserved.
 func (a *Area) Add(r Run, shards int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.runs, a.left = append(a.runs, r), append(a.left, shards)
-	a.held += r.Bytes()
 	return binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(a.runs)-1))
 }
 

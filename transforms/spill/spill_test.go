@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/feature"
@@ -33,10 +35,10 @@ func features(n int) (list []*block.Feature) {
 
 // write writes the features as a run, in blocks of at most limit bytes.
 func write(f *File, list []*block.Feature, limit int) (Run, error) {
-	labels := []string{"a", "b"}
-	return f.Write(labels, shards, block.FullKeys, func(emit func(int, []byte) error) error {
+	ids := []block.ClassID{block.IDOf("a"), block.IDOf("b")}
+	return f.Write(shards, block.FullKeys, func(emit func(int, []byte) error) error {
 		shard := 0
-		w := block.Writer{Limit: limit, Labels: labels, Emit: func(b []byte) error { return emit(shard, b) }}
+		w := block.Writer{Limit: limit, Classes: ids, Emit: func(b []byte) error { return emit(shard, b) }}
 		for _, feat := range list {
 			if s := feature.Shard(feat.Key, shards); s != shard {
 				if err := w.Flush(); err != nil {
@@ -52,10 +54,24 @@ func write(f *File, list []*block.Feature, limit int) (Run, error) {
 	})
 }
 
+// sources are the features of a shard, where "a" is class 3 and "b" class 7.
+func sources(t *testing.T, r Run, shard int) []block.Source {
+	t.Helper()
+	classes, err := block.NewClasses([]string{"", "A", "B", "a", "aa", "ab", "az", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := r.Shard(shard, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // read returns what a run has in a shard, in words.
 func read(t *testing.T, r Run, shard int) (found []string) {
 	t.Helper()
-	for _, s := range r.Shard(shard, []int{3, 7}) {
+	for _, s := range sources(t, r, shard) {
 		for s.Next() {
 			f := s.Feature()
 			found = append(found, fmt.Sprint(string(f.Name), f.Key, f.Counts))
@@ -80,9 +96,6 @@ func TestRunsAreReadAsTheyWereWritten(t *testing.T) {
 		again, err := Find("job", area.Add(run, shards))
 		if err != nil {
 			t.Fatal(err)
-		}
-		if !slices.Equal(again.Labels(), []string{"a", "b"}) {
-			t.Errorf("labels %v", again.Labels())
 		}
 		var got, want []string
 		for shard := range shards {
@@ -144,20 +157,20 @@ func TestDamagedRunsAreErrors(t *testing.T) {
 	if _, err := f.file.WriteAt([]byte{0xff}, 2000); err != nil {
 		t.Fatal(err)
 	}
-	if err := readAll(run); err == nil {
+	if err := readAll(t, run); err == nil {
 		t.Error("a changed byte passes")
 	}
 	if err := f.file.Truncate(1000); err != nil {
 		t.Fatal(err)
 	}
-	if err := readAll(run); err == nil {
+	if err := readAll(t, run); err == nil {
 		t.Error("a file that was cut passes")
 	}
 }
 
-func readAll(r Run) error {
+func readAll(t *testing.T, r Run) error {
 	for shard := range shards {
-		for _, s := range r.Shard(shard, []int{0, 1}) {
+		for _, s := range sources(t, r, shard) {
 			for s.Next() {
 			}
 			if s.Err() != nil {
@@ -166,6 +179,32 @@ func readAll(r Run) error {
 		}
 	}
 	return nil
+}
+
+// What several goroutines keep in memory together is not more than the limit.
+func TestMemoryIsReservedOnce(t *testing.T) {
+	area := Enter("reserve", t.TempDir())
+	defer func() {
+		if err := Leave("reserve"); err != nil {
+			t.Error(err)
+		}
+	}()
+	const limit, goroutines = 1000, 64
+	var got atomic.Int64
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			for range 100 {
+				if area.Reserve(7, limit) {
+					got.Add(7)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got.Load() != 994 || area.Held() != 994 {
+		t.Errorf("%d bytes were given out, %d are held, of %d", got.Load(), area.Held(), limit)
+	}
 }
 
 func TestTheWayOutIsNamed(t *testing.T) {

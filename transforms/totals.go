@@ -1,0 +1,118 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms/block"
+)
+
+func init() {
+	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func([]byte), func([]byte), error](&sumFn{})
+}
+
+// SumTotals adds up the totals of all bundles and judges what was read. It takes a PCollection<[]byte> of Totals and
+// returns one of the pieces of their sum, and one of the pieces of the ClassList, which tells MergeCounts the labels:
+// they cross the shuffle here, and blocks have ids instead.
+func SumTotals(s beam.Scope, totals beam.PCollection, p AuditParams) (sum, classes beam.PCollection) {
+	s = s.Scope("transforms.SumTotals")
+	return beam.ParDo2(s, &sumFn{p}, beam.GroupByKey(s, beam.AddFixedKey(s, totals)))
+}
+
+type sumFn struct {
+	Params AuditParams
+}
+
+func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) bool, emitSum, emitClasses func([]byte)) error {
+	var sum Totals
+	err := each(totals, func(t Totals) error {
+		sum.add(t)
+		if f.Params.MaxClasses > 0 && len(sum.Classes) > f.Params.MaxClasses {
+			sum.TooMany = true
+		}
+		if sum.TooMany { // of any number of bundles
+			sum.Classes = nil
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sum.normalise()
+	sum.Verdict = judgeInput(ctx, sum, f.Params)
+	labels := slices.Sorted(maps.Keys(sum.Classes))
+	if _, err := block.NewClasses(labels); err != nil {
+		sum.Verdict = f.Params.verdict(ExitData, err.Error())
+	}
+	pieces, err := sum.pieces()
+	if err := emitRecords(emitSum, pieces, err); err != nil {
+		return err
+	}
+	if sum.Verdict != nil {
+		return emitRecord(emitClasses, ClassList{Verdict: true})
+	}
+	lists, err := cut(labels, func(labels []string) ClassList { return ClassList{Labels: labels} })
+	return emitRecords(emitClasses, lists, err)
+}
+
+// judgeInput is the gate for what was read.
+func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
+	// These two end the reading, so that what else there is depends on how far it had come.
+	if len(t.Headers) > 0 {
+		return p.verdict(ExitData, t.Headers[0].Error())
+	}
+	if t.TooMany {
+		return p.verdict(ExitData, fmt.Sprintf("there are more than %s different labels%s; %s; a larger --max_classes allows more classes",
+			humanize.Comma(int64(p.MaxClasses)), p.example(ctx), swapped))
+	}
+	if len(t.Corrupt) > 0 {
+		message := t.Corrupt[0].Error()
+		if n := len(t.Corrupt) - 1; n > 0 {
+			message += fmt.Sprintf(" (and %d more files)", n)
+		}
+		return p.verdict(ExitData, message)
+	}
+	documents, rejected := int64(0), t.rejected()
+	for _, c := range t.Classes {
+		documents += c.Documents
+	}
+	first := ""
+	if len(t.Examples) > 0 {
+		e := t.Examples[0]
+		first = fmt.Sprintf("; the first: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
+	}
+	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
+		first += p.example(ctx) + "; " + swapped
+	}
+	switch {
+	case documents == 0 && rejected == 0:
+		return p.verdict(ExitData, "no documents: the input has no lines with anything in them")
+	case documents == 0:
+		return p.verdict(ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
+	case p.MaxRejected.exceeded(rejected, documents+rejected):
+		return p.verdict(ExitData, fmt.Sprintf("%d of %d lines are no documents, over --max_rejected=%s%s",
+			rejected, documents+rejected, p.MaxRejected.Text, first))
+	}
+	return nil
+}
+
+// swapped is the likely cause of labels that are too many or too long.
+const swapped = "probably the columns are swapped: a line is label<TAB>text"
+
+// example names a label. It is the first of the first file, read again for the purpose, so that the message is the same
+// however the work was shared out.
+func (p AuditParams) example(ctx context.Context) string {
+	label, err := corpusio.FirstLabel(ctx, p.First, p.Header)
+	if err != nil || label == "" {
+		return ""
+	}
+	return ", such as " + ListLabels([]string{label})
+}
