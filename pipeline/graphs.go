@@ -54,7 +54,7 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	c.ranges = transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
 	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
 	c.parts, c.histogram = transforms.MergeCounts(s, blocks, transforms.MergeParams{
-		Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
+		Run: run, Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
 	})
 	c.totals = totals
 	return c
