@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
@@ -315,36 +316,43 @@ func republish(t *testing.T, p modelio.Published) {
 	t.Helper()
 	m := p.Manifest
 	keep := m.Files[:0]
+	gone := []string{modelio.ManifestFile, modelio.SuccessFile}
 	for _, f := range m.Files {
-		if strings.HasPrefix(f.Name, "counts/") {
+		if countio.IsPart(f.Name) {
 			keep = append(keep, f)
+		} else {
+			gone = append(gone, f.Name)
 		}
 	}
 	m.Files = keep
-	features, err := modelio.WriteTable(t.Context(), p.Dir, modelio.FeaturesFile, p.Features)
+	for _, name := range gone {
+		if err := os.Remove(filepath.Join(p.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := modelio.Claim(t.Context(), p.Dir, m.Run); err != nil {
+		t.Fatal(err)
+	}
+	guard := modelio.NewGuard(p.Dir, m.Run)
+	features, err := modelio.WriteTable(t.Context(), guard, modelio.FeaturesFile, p.Features)
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := modelio.WriteTable(t.Context(), p.Dir, modelio.ModelFile, p.Models)
+	models, err := modelio.WriteTable(t.Context(), guard, modelio.ModelFile, p.Models)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := modelio.WriteTable(t.Context(), p.Dir, modelio.PathFile, p.Path)
+	path, err := modelio.WriteTable(t.Context(), guard, modelio.PathFile, p.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Files = append(m.Files, features, models, path)
 	if p.Buckets != nil {
-		buckets, err := modelio.WriteTable(t.Context(), p.Dir, modelio.BucketsFile, p.Buckets)
+		buckets, err := modelio.WriteTable(t.Context(), guard, modelio.BucketsFile, p.Buckets)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Files = append(m.Files, buckets)
-	}
-	for _, name := range []string{modelio.ManifestFile, modelio.SuccessFile} {
-		if err := os.Remove(filepath.Join(p.Dir, name)); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if err := modelio.Publish(t.Context(), p.Dir, m); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
 	c.totals, c.classes = transforms.SumTotals(s, totals, audit)
 	c.parts, c.histogram = transforms.MergeCounts(s, blocks, c.classes, transforms.MergeParams{
-		Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
+		Run: run, Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
 	})
 	return c
 }

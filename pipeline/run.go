@@ -58,7 +58,8 @@ func InputError(err error) error {
 }
 
 // Check looks at an output folder before a run. It reports whether this very run has been published there already, and
-// fails if the folder holds anything else but what an earlier attempt at this run has left.
+// fails if the folder holds anything else but what an earlier attempt at this run has left. An attempt that was killed when it
+// had published may have left its claim, which goes.
 func Check(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
 	if !utf8.ValidString(output) {
 		return false, Usagef("--output=%q: the name is not UTF-8", output)
@@ -77,6 +78,11 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 		return false, Usagef("%w; remove the folder, or choose another --output", err)
 	case err != nil:
 		return false, &Error{ExitFailed, err}
+	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint && state.Started != nil:
+		if err := modelio.Tidy(ctx, output, run); err != nil {
+			return true, &Error{ExitFailed, err}
+		}
+		return true, nil
 	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		return true, nil
 	case state.Success != nil:
@@ -93,6 +99,26 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 			difference(*state.Started, run))
 	}
 	return false, nil
+}
+
+// Refuse leaves the verdict of a run whose data were found wanting before there was a job, as a job would, and returns the
+// error that says so. A folder that is not free for the run stays as it is.
+func Refuse(ctx context.Context, output string, run modelio.Run, err error) error {
+	var data *Error
+	if !errors.As(err, &data) || data.Exit != ExitData || output == "" {
+		return err
+	}
+	if published, e := Check(ctx, output, run); e != nil || published {
+		return err
+	}
+	e := modelio.Claim(ctx, output, run)
+	if e == nil {
+		e = modelio.Refuse(ctx, output, run, modelio.Verdict{Run: run.ID, Exit: data.Exit, Message: err.Error()})
+	}
+	if e != nil {
+		return &Error{data.Exit, fmt.Errorf("%w (and no %s: %w)", err, modelio.VerdictFile, e)}
+	}
+	return err
 }
 
 // differingOption is the first option, by name, that another run was given otherwise, or "".
@@ -138,6 +164,10 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 			err = errors.Join(err, e)
 		}
 	}()
+	before, err := modelio.ReadState(ctx, output)
+	if err != nil {
+		return &Error{ExitFailed, err}
+	}
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
 	failed := runner.execute(ctx, p, observer{
@@ -172,10 +202,12 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Success.Run, Published: true}}
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:
 		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Started.ID}}
-	case state.Verdict != nil && state.Verdict.Run == run.ID:
+	case judged(state.Verdict, before.Verdict, run):
 		return &Error{state.Verdict.Exit, errors.New(state.Verdict.Message)}
 	case errors.As(failed, &usage):
 		return usage
+	case failed != nil && strings.Contains(failed.Error(), fileio.ErrTaken.Error()):
+		return &Error{ExitTaken, errors.New(cause(failed))}
 	case failed != nil && runner.Loopback():
 		return &Error{ExitFailed, errors.New(cause(failed))}
 	case failed != nil:
@@ -184,6 +216,13 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 		return &Error{ExitUsage, fmt.Errorf("%s: the job ended well, but nothing is published here: is this a folder of all hosts, and not one on each?", output)}
 	}
 	return &Error{ExitFailed, fmt.Errorf("%s: the job ended without publishing anything", output)}
+}
+
+// judged reports whether a verdict is of this run: by this attempt, or by one at the same time, which promised the same. One
+// that was there before tells nothing of why this attempt has ended.
+func judged(verdict, before *modelio.Verdict, run modelio.Run) bool {
+	return verdict != nil && verdict.Fingerprint == run.Fingerprint &&
+		(verdict.Run == run.ID || before == nil || before.Run != verdict.Run)
 }
 
 // fromEngine says what an error means that came from elsewhere. What is missing there may well be here.

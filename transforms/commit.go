@@ -115,7 +115,7 @@ func (p CommitParams) commit(ctx context.Context, audits, solved, selected, name
 	}
 	m := p.manifest(a)
 	m.Warnings = append(m.Warnings, tables.warnings...)
-	sums, err := tables.write(ctx, p.Output)
+	sums, err := tables.write(ctx, modelio.NewGuard(p.Output, p.Run))
 	if err != nil {
 		return err
 	}

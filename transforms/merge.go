@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/histogram"
@@ -22,6 +23,7 @@ func init() {
 
 // MergeParams parameterise MergeCounts.
 type MergeParams struct {
+	Run     modelio.Run
 	Output  string
 	Shards  int
 	Model   solver.Model // whose counts the histogram is of
@@ -45,6 +47,7 @@ type mergeFn struct {
 	merged  beam.Counter
 	classes *block.Classes // nil after a verdict
 	workers *workers
+	guard   *modelio.Guard
 }
 
 func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, CounterMerged) }
@@ -68,6 +71,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next, classes f
 		}
 		f.merged.Inc(ctx, 0) // a counter is created by its first use, which must not happen in two goroutines at once
 		f.workers = startWorkers(ctx, f.Params.Threads)
+		f.guard = modelio.NewGuard(f.Params.Output, f.Params.Run)
 	}
 	if f.classes == nil {
 		return nil
@@ -105,7 +109,7 @@ func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *h
 		return Part{}, nil, err
 	}
 	labels := in.classes.Labels
-	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards, labels)
+	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards, labels, f.guard.Check)
 	if err != nil {
 		return Part{}, nil, err
 	}

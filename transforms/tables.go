@@ -74,8 +74,8 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 	return nil
 }
 
-func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, error) {
-	features, err := modelio.WriteTable(ctx, dir, modelio.FeaturesFile, t.features)
+func (t *tables) write(ctx context.Context, guard *modelio.Guard) ([]countio.FileSum, error) {
+	features, err := modelio.WriteTable(ctx, guard, modelio.FeaturesFile, t.features)
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +83,15 @@ func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, erro
 	for _, s := range t.solutions {
 		models = append(models, s.Models...)
 	}
-	model, err := modelio.WriteTable(ctx, dir, modelio.ModelFile, models)
+	model, err := modelio.WriteTable(ctx, guard, modelio.ModelFile, models)
 	if err != nil {
 		return nil, err
 	}
-	path, err := modelio.WriteTable(ctx, dir, modelio.PathFile, t.path)
+	path, err := modelio.WriteTable(ctx, guard, modelio.PathFile, t.path)
 	if err != nil || t.buckets == nil {
 		return []countio.FileSum{features, model, path}, err
 	}
-	buckets, err := modelio.WriteTable(ctx, dir, modelio.BucketsFile, t.buckets)
+	buckets, err := modelio.WriteTable(ctx, guard, modelio.BucketsFile, t.buckets)
 	return []countio.FileSum{features, model, path, buckets}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ type Server struct {
 type fault struct {
 	match func(*http.Request) bool
 	kind  Fault
+	first func() // of delay
 }
 
 // Fault is what happens to a request.
@@ -43,6 +45,8 @@ const (
 	CutBody                        // half of the reply arrives
 	Forbidden                      // 403
 	Silence                        // there is no reply until the client gives up
+	Flip                           // a bit of the reply is another
+	delay
 )
 
 // Start starts a fake with buckets, and has the storage clients of this process, and of those it starts, use it.
@@ -83,8 +87,52 @@ func (s *Server) Fail(match func(*http.Request) bool, kinds ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, kind := range kinds {
-		s.faults = append(s.faults, fault{match, kind})
+		s.faults = append(s.faults, fault{match: match, kind: kind})
 	}
+}
+
+// Delay does something, which may make requests, when the n-th request that matches has come and before it is served. met
+// forgets it otherwise, and reports whether there was such a request.
+func (s *Server) Delay(match func(*http.Request) bool, n int, first func()) (met func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	came := 0
+	nth := func(r *http.Request) bool {
+		if match(r) {
+			came++
+		}
+		return came == n
+	}
+	s.faults = append(s.faults, fault{nth, delay, first})
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.faults = slices.DeleteFunc(s.faults, func(f fault) bool { return f.kind == delay })
+		return came >= n
+	}
+}
+
+// RemoveAll removes what starts like that.
+func (s *Server) RemoveAll(t testing.TB, bucket, prefix string) {
+	t.Helper()
+	for _, name := range s.List(t, bucket, prefix) {
+		if err := s.Fake.Backend().DeleteObject(bucket, name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// List returns the names of objects that start like that.
+func (s *Server) List(t testing.TB, bucket, prefix string) (names []string) {
+	t.Helper()
+	objects, _, err := s.Fake.ListObjects(bucket, prefix, "", false)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, o := range objects {
+		names = append(names, o.Name)
+	}
+	return names
 }
 
 // Failed holds that all faults have struck.
@@ -115,6 +163,9 @@ func Downloads(r *http.Request) bool {
 	return !Uploads(r) && !strings.HasPrefix(r.URL.Path, "/storage/")
 }
 
+// Changes matches writes and removals.
+func Changes(r *http.Request) bool { return Uploads(r) || Deletes(r) }
+
 // Deletes matches removals.
 func Deletes(r *http.Request) bool { return r.Method == http.MethodDelete }
 
@@ -122,27 +173,27 @@ func Deletes(r *http.Request) bool { return r.Method == http.MethodDelete }
 func Any(*http.Request) bool { return true }
 
 // next takes the fault that a request meets.
-func (s *Server) next(r *http.Request) (Fault, bool) {
+func (s *Server) next(r *http.Request) (fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 	for i, f := range s.faults {
 		if f.match(r) {
 			s.faults = append(s.faults[:i:i], s.faults[i+1:]...)
-			return f.kind, true
+			return f, true
 		}
 	}
-	return 0, false
+	return fault{}, false
 }
 
 // ServeHTTP answers a request, or fails to.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	kind, faulty := s.next(r)
+	fault, faulty := s.next(r)
 	if !faulty {
 		s.serve(w, r)
 		return
 	}
-	switch kind {
+	switch fault.kind {
 	case UnavailableBefore:
 		http.Error(w, "try later", http.StatusServiceUnavailable)
 	case UnavailableAfter:
@@ -153,12 +204,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ResetAfter:
 		s.serve(httptest.NewRecorder(), r)
 		reset(w)
+	case Flip:
+		reply := s.record(w, r)
+		content := reply.Body.Bytes()
+		content[len(content)/2] ^= 1
+		w.WriteHeader(reply.Code)
+		_, _ = w.Write(content)
+	case delay:
+		fault.first()
+		s.serve(w, r)
 	case CutBody:
-		reply := httptest.NewRecorder()
-		s.serve(reply, r)
-		for name, values := range reply.Header() {
-			w.Header()[name] = values
-		}
+		reply := s.record(w, r)
 		w.Header().Set("Content-Length", strconv.Itoa(reply.Body.Len()))
 		w.WriteHeader(reply.Code)
 		_, _ = w.Write(reply.Body.Bytes()[:reply.Body.Len()/2]) // the connection ends after it, and the client finds out
@@ -168,6 +224,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client is gone
 		<-r.Context().Done()
 	}
+}
+
+// record answers by the fake, but sends the header alone.
+func (s *Server) record(w http.ResponseWriter, r *http.Request) *httptest.ResponseRecorder {
+	reply := httptest.NewRecorder()
+	s.serve(reply, r)
+	for name, values := range reply.Header() {
+		w.Header()[name] = values
+	}
+	return reply
 }
 
 // reset breaks a connection off, as a machine does that was switched off.

@@ -4,12 +4,19 @@
 //	faulty://read=N/…    reading beyond the first N bytes fails
 //	faulty://panic=N/…   reading beyond the first N bytes panics with Panic
 //	faulty://write=N/…   the N-th byte written, of all files together under that name's fault, finds the disk full
-//	faulty://open=N/…    the N-th opening of a file, and all after it, find that it is gone
+//	faulty://open=N/…    the N-th opening of a file of data, and all after it, find that it is gone
+//	faulty://stop=N/…    the process is stopped, by SIGSTOP, in the midst of the N-th change: it is allowed, and not yet made
+//	faulty://kill=N/…    the process is killed there
+//	faulty://call=N/…    Call is called there
+//
+// A change is that a file appears or goes.
 package faulty
 
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,14 +55,16 @@ func fault(name string) (prefix, kind string, limit int64, path string) {
 // use counts n uses of a fault, and reports whether it strikes.
 func (s *store) use(name, want string, n int64) bool {
 	_, kind, limit, _ := fault(name)
-	if kind != want {
-		return false
-	}
+	return kind == want && s.count(kind, limit, n) >= limit
+}
+
+// count adds n uses of a fault, and returns how many there were.
+func (s *store) count(kind string, limit, n int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := kind + "=" + strconv.FormatInt(limit, 10)
 	s.used[key] += n
-	return s.used[key] >= limit
+	return s.used[key]
 }
 
 func renamed(prefix string, infos []fileio.Info) []fileio.Info {
@@ -86,7 +95,8 @@ func (s *store) Stat(ctx context.Context, name string) (fileio.Info, error) {
 
 func (s *store) Open(ctx context.Context, name string) (fileio.File, error) {
 	prefix, kind, limit, path := fault(name)
-	if s.use(name, "open", 1) {
+	data := !strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, "/_SUCCESS")
+	if data && s.use(name, "open", 1) {
 		return nil, fmt.Errorf("%s: %w", name, syscall.ENOENT)
 	}
 	f, err := s.local.Open(ctx, path)
@@ -130,9 +140,10 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return f.File.ReadAt(p, offset)
 }
 
-func (s *store) Create(ctx context.Context, name string) (fileio.Writer, error) {
+func (s *store) Create(ctx context.Context, name string, c fileio.Condition) (fileio.Writer, error) {
 	_, _, _, path := fault(name)
-	w, err := s.local.Create(ctx, path)
+	c.Held = s.change(name, c.Held)
+	w, err := s.local.Create(ctx, path, c)
 	return &writer{w, s, name}, err
 }
 
@@ -149,22 +160,50 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-func (s *store) CreateExclusive(ctx context.Context, name string, content []byte) error {
-	_, _, _, path := fault(name)
-	if s.use(name, "write", int64(len(content))) {
-		return fmt.Errorf("%s: %w", name, syscall.ENOSPC)
+// change strikes when a change has been allowed.
+func (s *store) change(name string, held fileio.Held) fileio.Held {
+	return func(ctx context.Context) error {
+		if held != nil {
+			if err := held(ctx); err != nil {
+				return err
+			}
+		}
+		_, kind, limit, _ := fault(name)
+		switch {
+		case kind == "kill" && s.count(kind, limit, 1) == limit:
+			return syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+		case kind == "call" && s.count(kind, limit, 1) == limit:
+			Call()
+		case kind == "stop" && s.count(kind, limit, 1) == limit:
+			return stop()
+		}
+		return nil
 	}
-	return s.local.CreateExclusive(ctx, path, content)
 }
 
-func (s *store) Remove(ctx context.Context, name string) error {
+// Call is what happens while a change sleeps.
+var Call func()
+
+// stop stops the process until it gets SIGCONT. Another thread may take the signal, so that this one waits for the other.
+func stop() error {
+	goesOn := make(chan os.Signal, 1)
+	signal.Notify(goesOn, syscall.SIGCONT)
+	defer signal.Stop(goesOn)
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGSTOP); err != nil {
+		return err
+	}
+	<-goesOn
+	return nil
+}
+
+func (s *store) Remove(ctx context.Context, name string, held fileio.Held) error {
 	_, _, _, path := fault(name)
-	return s.local.Remove(ctx, path)
+	return s.local.Remove(ctx, path, s.change(name, held))
 }
 
-func (s *store) Sweep(ctx context.Context, dir string) error {
+func (s *store) Sweep(ctx context.Context, dir string, held fileio.Held) error {
 	_, _, _, path := fault(dir)
-	return s.local.Sweep(ctx, path)
+	return s.local.Sweep(ctx, path, s.change(dir, held))
 }
 
 func (s *store) CheckWritable(ctx context.Context, dir string) error {

@@ -101,7 +101,7 @@ func cpuTime() (user, system int64) {
 
 func writeFeatures(t testing.TB, dir string, part, parts int, c counted) FileSum {
 	t.Helper()
-	w, err := CreatePart(t.Context(), dir, part, parts, []string{"a", "b"})
+	w, err := CreatePart(t.Context(), dir, part, parts, []string{"a", "b"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

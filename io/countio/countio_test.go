@@ -13,7 +13,7 @@ import (
 
 func writeRows(t testing.TB, dir string, rows []Row) FileSum {
 	t.Helper()
-	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"})
+	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPartsAreReadAsTheyWereWritten(t *testing.T) {
 
 func TestNothingIsLeftOfAPartThatWasGivenUp(t *testing.T) {
 	dir := t.TempDir()
-	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"})
+	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package countio
 import (
 	"context"
 	"fmt"
+	"path"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
 // Row is a feature in a class: a row of counts/part-NNNNN-of-NNNNN.parquet. Rows are sorted by feature_id, feature and
@@ -33,9 +35,18 @@ const (
 	documentsAt
 )
 
+// PartFolder is the folder of the parts, under the output folder.
+const PartFolder = "counts"
+
 // PartName is the name of a part under the output folder.
 func PartName(part, parts int) string {
-	return fmt.Sprintf("counts/part-%05d-of-%05d.parquet", part, parts)
+	return fmt.Sprintf(PartFolder+"/part-%05d-of-%05d.parquet", part, parts)
+}
+
+// IsPart knows the names of parts.
+func IsPart(name string) bool {
+	ok, err := path.Match(PartFolder+"/part-*-of-*.parquet", name)
+	return ok && err == nil
 }
 
 // uniqueIDs is the key of a note in the metadata of a part: whether each feature_id in it is that of one feature only.
@@ -76,9 +87,9 @@ type batch struct {
 // of v0.32.0 clears the names of the columns too.
 var batches = sync.Pool{New: func() any { return &batch{names: make([]byte, 0, batchBytes)} }}
 
-// CreatePart starts to write a part of the counts under dir.
-func CreatePart(ctx context.Context, dir string, part, parts int, labels []string) (*PartWriter, error) {
-	out, err := create(ctx, dir, PartName(part, parts))
+// CreatePart starts to write a part of the counts under dir, while that is held.
+func CreatePart(ctx context.Context, dir string, part, parts int, labels []string, held fileio.Held) (*PartWriter, error) {
+	out, err := create(ctx, dir, PartName(part, parts), held)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +177,7 @@ func setInts(values []parquet.Value, from *[batchRows]int64) {
 	}
 }
 
-// Commit finishes the part and puts it in its place.
+// Commit finishes the part and puts it in its place, where one of the same bytes may be.
 func (w *PartWriter) Commit() (FileSum, error) {
 	if err := w.flush(); err != nil {
 		return FileSum{}, err

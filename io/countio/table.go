@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -54,22 +56,24 @@ type FileSum struct {
 
 // output is a file while it is written, and what will be known of it.
 type output struct {
+	ctx  context.Context
+	dir  string
 	sum  FileSum
 	file fileio.Writer
 	hash hash.Hash
 }
 
 // create starts the file of the given name under dir.
-func create(ctx context.Context, dir, name string) (*output, error) {
+func create(ctx context.Context, dir, name string, held fileio.Held) (*output, error) {
 	store, err := fileio.For(dir)
 	if err != nil {
 		return nil, err
 	}
-	f, err := store.Create(ctx, fileio.Join(dir, name))
+	f, err := store.Create(ctx, fileio.Join(dir, name), fileio.Condition{Absent: true, Held: held})
 	if err != nil {
 		return nil, err
 	}
-	return &output{sum: FileSum{Name: name}, file: f, hash: sha256.New()}, nil
+	return &output{ctx: ctx, dir: dir, sum: FileSum{Name: name}, file: f, hash: sha256.New()}, nil
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -79,13 +83,34 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// commit puts the file, to which all has been written, in its place.
+// commit puts the file, to which all has been written, in its place. It replaces nothing: another attempt at the same run
+// may have put the same bytes there, and with them the work is done.
 func (o *output) commit() (FileSum, error) {
-	if err := o.file.Commit(); err != nil {
+	o.sum.SHA256 = hex.EncodeToString(o.hash.Sum(nil))
+	err := o.file.Commit()
+	if errors.Is(err, fs.ErrExist) {
+		err = o.compare()
+	}
+	if err != nil {
 		return FileSum{}, err
 	}
-	o.sum.SHA256 = hex.EncodeToString(o.hash.Sum(nil))
 	return o.sum, nil
+}
+
+// compare holds that the file which has the name has the same bytes.
+func (o *output) compare() error {
+	return fileio.With(o.ctx, fileio.Join(o.dir, o.sum.Name), func(f fileio.File, info fileio.Info) error {
+		hash := sha256.New()
+		if info.Size == o.sum.Size {
+			if _, err := io.Copy(hash, io.NewSectionReader(f, 0, info.Size)); err != nil {
+				return err
+			}
+		}
+		if hex.EncodeToString(hash.Sum(nil)) != o.sum.SHA256 {
+			return fmt.Errorf("%s: is there already, with other bytes: %w", info.Name, fileio.ErrTaken)
+		}
+		return nil
+	})
 }
 
 // TableWriter writes rows of type T to a Parquet file.
@@ -95,9 +120,9 @@ type TableWriter[T any] struct {
 	buffer []T
 }
 
-// CreateTable starts the file of the given name under dir.
-func CreateTable[T any](ctx context.Context, dir, name string) (*TableWriter[T], error) {
-	out, err := create(ctx, dir, name)
+// CreateTable starts the file of the given name under dir, while that is held.
+func CreateTable[T any](ctx context.Context, dir, name string, held fileio.Held) (*TableWriter[T], error) {
+	out, err := create(ctx, dir, name, held)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +145,7 @@ func (w *TableWriter[T]) flush() error {
 	return err
 }
 
-// Commit finishes the file and puts it in its place.
+// Commit finishes the file and puts it in its place, where one of the same bytes may be.
 func (w *TableWriter[T]) Commit() (FileSum, error) {
 	if err := w.flush(); err != nil {
 		return FileSum{}, err

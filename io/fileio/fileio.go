@@ -14,15 +14,45 @@ import (
 )
 
 // Info is a file as a listing shows it. Version changes whenever the content does: a modification time, or an object's
-// generation.
+// generation. CRC32C is the checksum that the store keeps of the content, in hexadecimal digits, or empty if it keeps none.
 type Info struct {
 	Name    string `json:"name"`
 	Size    int64  `json:"size"`
 	Version string `json:"version"`
+	CRC32C  string `json:"-"`
 }
+
+// Checksum writes a CRC-32C as Info has it.
+func Checksum(crc uint32) string { return fmt.Sprintf("%08x", crc) }
 
 // ErrUnavailable is wrapped by the errors of a store that could not be reached, or had no answer: that may pass.
 var ErrUnavailable = errors.New("unavailable")
+
+// ErrNotHeld is wrapped by what a Held returns for certain: the folder is not, or no longer, the caller's.
+var ErrNotHeld = errors.New("the folder belongs to another run")
+
+// ErrSwept is wrapped by the error of a writer whose temporary file was taken for that of an interrupted one.
+var ErrSwept = errors.New("its temporary file was removed while it was written")
+
+// ErrTaken is wrapped by errors about files that are in the way, and are not replaced.
+var ErrTaken = errors.New("another run, or another version of sparsenb, wrote it; remove the folder and run the command again")
+
+// Held returns nil if the caller may change a folder, which others may have taken from it at any time.
+type Held func(context.Context) error
+
+// check asks, unless there is nobody to ask.
+func (h Held) check(ctx context.Context) error {
+	if h == nil {
+		return nil
+	}
+	return h(ctx)
+}
+
+// Condition is what must be so for a file to appear under its name. The zero value replaces what was there.
+type Condition struct {
+	Absent bool // nothing has the name; otherwise Commit fails with fs.ErrExist
+	Held   Held
+}
 
 // Store is a place for files. Its errors name the file, and wrap fs.ErrNotExist, fs.ErrExist, fs.ErrPermission and
 // ErrUnavailable where they apply.
@@ -41,19 +71,19 @@ type Store interface {
 	// Open opens a file for reading at any place.
 	Open(ctx context.Context, name string) (File, error)
 
-	// Create starts to write a file. It appears under its name, whole, when Commit returns, and replaces what was
-	// there.
-	Create(ctx context.Context, name string) (Writer, error)
+	// Create starts to write a file. It appears under its name, whole, when Commit returns. Of several writers whose
+	// condition is Absent exactly one succeeds.
+	//
+	// A process may sleep at any time, for hours, also after Held has said yes. If the folder was emptied meanwhile,
+	// by its removal or by Sweep, a file system writes nothing after that; an object store may, and takes away again what it wrote.
+	Create(ctx context.Context, name string, c Condition) (Writer, error)
 
-	// CreateExclusive writes a file if none has its name, and fails with fs.ErrExist otherwise. Of several writers
-	// exactly one succeeds.
-	CreateExclusive(ctx context.Context, name string, content []byte) error
+	// Remove deletes a file. It is no error if it is not there. What another run has put in its place, after Held has
+	// said yes and the folder was emptied, it spares.
+	Remove(ctx context.Context, name string, held Held) error
 
-	// Remove deletes a file. It is no error if it is not there.
-	Remove(ctx context.Context, name string) error
-
-	// Sweep deletes what interrupted writers left directly in a folder.
-	Sweep(ctx context.Context, dir string) error
+	// Sweep deletes what interrupted writers left directly in a folder. A writer that sleeps there fails when it wakes.
+	Sweep(ctx context.Context, dir string, held Held) error
 
 	// CheckWritable reports why files cannot be created in a folder, which may not be there yet. It writes nothing.
 	CheckWritable(ctx context.Context, dir string) error
@@ -127,12 +157,12 @@ func ReadAll(ctx context.Context, name string) (content []byte, err error) {
 }
 
 // WriteAll writes a small file.
-func WriteAll(ctx context.Context, name string, content []byte) error {
+func WriteAll(ctx context.Context, name string, content []byte, c Condition) error {
 	s, err := For(name)
 	if err != nil {
 		return err
 	}
-	w, err := s.Create(ctx, name)
+	w, err := s.Create(ctx, name, c)
 	if err != nil {
 		return err
 	}

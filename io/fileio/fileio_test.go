@@ -25,49 +25,16 @@ func names(files []Info) []string {
 
 func write(t *testing.T, name, content string) string {
 	t.Helper()
-	if err := WriteAll(t.Context(), name, []byte(content)); err != nil {
+	if err := WriteAll(t.Context(), name, []byte(content), Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	return name
 }
 
-func TestGlob(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"b.tsv", "a.tsv", "c.txt", "odd[1].tsv"} {
-		write(t, filepath.Join(dir, name), name)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "d.tsv"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for pattern, want := range map[string][]string{
-		"*.tsv":      {"a.tsv", "b.tsv", "odd[1].tsv"},
-		"odd[1].tsv": {"odd[1].tsv"}, // a name comes before a pattern
-		"c.txt":      {"c.txt"},
-		"*.gz":       nil,
-	} {
-		got, err := local{}.Glob(t.Context(), filepath.Join(dir, pattern))
-		if err != nil || !slices.Equal(names(got), want) {
-			t.Errorf("%s lists %v, %v; want %v", pattern, names(got), err, want)
-		}
-	}
-	for pattern, want := range map[string]string{
-		"none.tsv": "no such file",
-		"d.tsv":    "is a directory; name its files",
-		"[*":       "syntax error",
-	} {
-		if _, err := (local{}).Glob(t.Context(), filepath.Join(dir, pattern)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s gives %v, want %s", pattern, err, want)
-		}
-	}
-	if _, err := (local{}).Glob(t.Context(), os.DevNull); err == nil {
-		t.Error("a device is listed")
-	}
-}
-
 func TestWriterIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "deep", "er", "file")
-	w, err := (local{}).Create(t.Context(), name)
+	w, err := (local{}).Create(t.Context(), name, Condition{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +57,7 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 	if got, err := ReadAll(t.Context(), name); string(got) != "two" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
-	w, _ = (local{}).Create(t.Context(), name)
+	w, _ = (local{}).Create(t.Context(), name, Condition{})
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +80,7 @@ func TestCommitFailsIfTheDiskDoes(t *testing.T) {
 	}
 }
 
-func TestCreateExclusiveHasOneWinner(t *testing.T) {
+func TestOneOfSeveralWritersWins(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 20 {
 		name := filepath.Join(dir, fmt.Sprint(round))
@@ -123,7 +90,7 @@ func TestCreateExclusiveHasOneWinner(t *testing.T) {
 		for i := range 8 {
 			wg.Go(func() {
 				content := fmt.Sprintf("written by %d", i)
-				switch err := (local{}).CreateExclusive(context.Background(), name, []byte(content)); {
+				switch err := WriteAll(context.Background(), name, []byte(content), Condition{Absent: true}); {
 				case err == nil:
 					won.Add(1)
 					winner.Store(content)
@@ -147,18 +114,106 @@ func TestSweepRemovesWhatInterruptedWritersLeft(t *testing.T) {
 	write(t, filepath.Join(dir, "kept"), "x")
 	write(t, filepath.Join(dir, ".hidden"), "x")
 	for _, name := range []string{"a", "b"} {
-		if _, err := (local{}).Create(t.Context(), filepath.Join(dir, name)); err != nil {
+		if _, err := (local{}).Create(t.Context(), filepath.Join(dir, name), Condition{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (local{}).Sweep(t.Context(), dir); err != nil {
+	if err := (local{}).Sweep(t.Context(), dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := (local{}).List(t.Context(), dir); err != nil || !slices.Equal(names(left), []string{".hidden", "kept"}) {
 		t.Errorf("left %v, %v", left, err)
 	}
-	if err := (local{}).Sweep(t.Context(), filepath.Join(dir, "absent")); err != nil {
+	if err := (local{}).Sweep(t.Context(), filepath.Join(dir, "absent"), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// emptied are ways in which a folder is freed while a process sleeps that was about to change it.
+var emptied = map[string]func(t *testing.T, dir string){
+	"removed": func(t *testing.T, dir string) {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	},
+	"swept": func(t *testing.T, dir string) {
+		if err := (local{}).Sweep(t.Context(), dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := (local{}).Remove(t.Context(), filepath.Join(dir, "file"), nil); err != nil {
+			t.Fatal(err)
+		}
+	},
+}
+
+// What was allowed before a sleep is not done after it, to a folder that was emptied and has another's file meanwhile.
+func TestSleepersChangeNothing(t *testing.T) {
+	for what, empty := range emptied {
+		dir := filepath.Join(t.TempDir(), "out")
+		name := filepath.Join(dir, "file")
+		sleep := func(other bool) Held {
+			return func(context.Context) error {
+				empty(t, dir)
+				if other {
+					write(t, name, "theirs")
+				}
+				return nil
+			}
+		}
+		for _, absent := range []bool{true, false} {
+			for _, other := range []bool{true, false} {
+				write(t, name, "mine")
+				if absent {
+					empty(t, dir)
+				}
+				err := WriteAll(t.Context(), name, []byte("late"), Condition{Absent: absent, Held: sleep(other)})
+				if err == nil {
+					t.Errorf("%s: a file appears after the sleep", what)
+				}
+				got, err := ReadAll(t.Context(), name)
+				if other && string(got) != "theirs" || !other && !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s: after a late write there is %q, %v", what, got, err)
+				}
+			}
+		}
+		write(t, name, "mine")
+		// Held is asked again, since the removal has failed.
+		slept := false
+		err := (local{}).Remove(t.Context(), name, func(ctx context.Context) error {
+			if slept {
+				return ErrNotHeld
+			}
+			slept = true
+			return sleep(true)(ctx)
+		})
+		if !errors.Is(err, ErrNotHeld) {
+			t.Errorf("%s: the late removal gives %v", what, err)
+		}
+		if got, err := ReadAll(t.Context(), name); string(got) != "theirs" {
+			t.Errorf("%s: after a late removal there is %q, %v", what, got, err)
+		}
+		if left, err := (local{}).List(t.Context(), dir); err != nil || len(left) != 1 {
+			t.Errorf("%s: left %v, %v", what, left, err)
+		}
+	}
+}
+
+// Without the system call that renames exclusively, a link does it.
+func TestLinkExclusive(t *testing.T) {
+	dir := t.TempDir()
+	from, to := write(t, filepath.Join(dir, "from"), "one"), filepath.Join(dir, "to")
+	if err := linkExclusive(from, to); err != nil {
+		t.Fatal(err)
+	}
+	write(t, from, "two")
+	if err := linkExclusive(from, to); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the second file gets %v", err)
+	}
+	if got, err := ReadAll(t.Context(), to); string(got) != "one" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := linkExclusive(filepath.Join(dir, "none"), filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
 	}
 }
 

@@ -39,7 +39,7 @@ func named(name string, err error) error {
 }
 
 func infoOf(name string, i fs.FileInfo) Info {
-	return Info{name, i.Size(), i.ModTime().UTC().Format(time.RFC3339Nano)}
+	return Info{Name: name, Size: i.Size(), Version: i.ModTime().UTC().Format(time.RFC3339Nano)}
 }
 
 func (local) Stat(_ context.Context, name string) (Info, error) {
@@ -48,36 +48,6 @@ func (local) Stat(_ context.Context, name string) (Info, error) {
 		return Info{}, named(name, err)
 	}
 	return infoOf(name, i), nil
-}
-
-func (l local) Glob(ctx context.Context, pattern string) ([]Info, error) {
-	// A file may have a name that looks like a pattern.
-	i, err := os.Stat(pattern)
-	switch {
-	case err == nil && i.IsDir():
-		return nil, fmt.Errorf("%s: is a directory; name its files, as in '%s/*'", pattern, strings.TrimRight(pattern, "/"))
-	case err == nil && !i.Mode().IsRegular():
-		return nil, irregular(pattern)
-	case err == nil:
-		return []Info{infoOf(pattern, i)}, nil
-	case !strings.ContainsAny(pattern, "*?["):
-		return nil, named(pattern, err)
-	}
-	names, err := filepath.Glob(pattern)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pattern, err)
-	}
-	var files []Info
-	for _, name := range names {
-		i, err := os.Stat(name)
-		if err != nil {
-			return nil, named(name, err)
-		}
-		if i.Mode().IsRegular() {
-			files = append(files, infoOf(name, i))
-		}
-	}
-	return files, nil
 }
 
 func (local) List(_ context.Context, dir string) ([]Info, error) {
@@ -145,30 +115,38 @@ func (f localFile) Info() (Info, error) {
 
 // Temporary files lie beside the file that they become. Their names start with a dot, which keeps readers of the folder
 // from seeing them.
+//
+// They are also what ties a change to the folder as it is: whoever empties it, with rm -rf or Sweep, takes them away. A
+// temporary file, or folder, is made first; then Held is asked; and the change itself moves the temporary file, or
+// moves something into the temporary folder, which fails if that is gone. So what was decided before a sleep is not done after it.
 const (
 	temporaryPrefix = "."
 	temporarySuffix = ".sparsenb-tmp"
 )
 
-type localWriter struct {
-	file *os.File
-	name string
-	done bool
+// temporary is a new name beside that of a file.
+func temporary(name string) string {
+	dir, base := filepath.Split(name)
+	return filepath.Join(dir, fmt.Sprintf("%s%s.%016x%s", temporaryPrefix, base, rand.Uint64(), temporarySuffix))
 }
 
-func (local) Create(_ context.Context, name string) (Writer, error) { return create(name) }
+type localWriter struct {
+	ctx       context.Context
+	file      *os.File
+	name      string
+	condition Condition
+	done      bool
+}
 
-func create(name string) (*localWriter, error) {
-	dir, base := filepath.Split(name)
-	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
+func (local) Create(ctx context.Context, name string, c Condition) (Writer, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return nil, named(name, err)
 	}
-	temporary := fmt.Sprintf("%s%s.%016x%s", temporaryPrefix, base, rand.Uint64(), temporarySuffix)
-	f, err := os.OpenFile(filepath.Join(dir, temporary), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(temporary(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, named(name, err)
 	}
-	return &localWriter{file: f, name: name}, nil
+	return &localWriter{ctx: ctx, file: f, name: name, condition: c}, nil
 }
 
 func (w *localWriter) Write(p []byte) (int, error) {
@@ -186,15 +164,28 @@ func (w *localWriter) settle() error {
 }
 
 func (w *localWriter) Commit() error {
-	err := w.settle()
-	if err == nil {
-		err = os.Rename(w.file.Name(), w.name)
+	if err := w.settle(); err != nil {
+		return named(w.name, err)
 	}
-	if err == nil {
-		w.done = true
-		err = syncDir(filepath.Dir(w.name))
+	if err := w.condition.Held.check(w.ctx); err != nil {
+		return err
 	}
-	return named(w.name, err)
+	rename := os.Rename
+	if w.condition.Absent {
+		rename = renameExclusive
+	}
+	err := rename(w.file.Name(), w.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := w.condition.Held.check(w.ctx); err != nil {
+			return err
+		}
+		err = ErrSwept
+	}
+	if err != nil {
+		return named(w.name, err)
+	}
+	w.done = true
+	return named(w.name, syncDir(filepath.Dir(w.name)))
 }
 
 func (w *localWriter) Abort() {
@@ -206,23 +197,12 @@ func (w *localWriter) Abort() {
 	_ = errors.Join(w.file.Close(), os.Remove(w.file.Name()))
 }
 
-// CreateExclusive renames the finished file, which fails if the name is taken.
-func (local) CreateExclusive(_ context.Context, name string, content []byte) error {
-	w, err := create(name)
-	if err != nil {
+// linkExclusive renames a file where the system has no call for it that spares what has the new name.
+func linkExclusive(from, to string) error {
+	if err := os.Link(from, to); err != nil {
 		return err
 	}
-	defer w.Abort()
-	if _, err := w.file.Write(content); err != nil {
-		return named(name, err)
-	}
-	if err := w.settle(); err != nil {
-		return named(name, err)
-	}
-	if err := renameExclusive(w.file.Name(), name); err != nil {
-		return named(name, err)
-	}
-	return named(name, syncDir(filepath.Dir(name)))
+	return ignoreAbsent(os.Remove(from))
 }
 
 // syncDir makes the names in a folder survive a loss of power.
@@ -238,14 +218,38 @@ func syncDir(dir string) error {
 	return err
 }
 
-func (local) Remove(_ context.Context, name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return named(name, err)
+// Remove moves the file into a temporary folder, which it removes.
+func (local) Remove(ctx context.Context, name string, held Held) error {
+	for {
+		if _, err := os.Lstat(name); err != nil {
+			return named(name, ignoreAbsent(err))
+		}
+		grave := temporary(name)
+		if err := os.Mkdir(grave, 0o777); err != nil {
+			return named(name, ignoreAbsent(err)) // without its folder the file is gone, too
+		}
+		err := held.check(ctx)
+		if err == nil {
+			err = named(name, os.Rename(name, filepath.Join(grave, "removed")))
+		}
+		if e := os.RemoveAll(grave); err == nil {
+			err = named(name, e)
+		}
+		// Either name may be gone: this one, or that of the folder, which another attempt at the same run has swept.
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return nil
 }
 
-func (l local) Sweep(ctx context.Context, dir string) error {
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (l local) Sweep(ctx context.Context, dir string, held Held) error {
 	files, err := l.List(ctx, dir)
 	if err != nil {
 		return err
@@ -253,7 +257,7 @@ func (l local) Sweep(ctx context.Context, dir string) error {
 	for _, f := range files {
 		base := filepath.Base(f.Name)
 		if strings.HasPrefix(base, temporaryPrefix) && strings.HasSuffix(base, temporarySuffix) {
-			if err := l.Remove(ctx, f.Name); err != nil {
+			if err := l.Remove(ctx, strings.TrimRight(f.Name, "/"), held); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,5 @@
 
 package fileio
 
-import "os"
-
-// renameExclusive gives a file a second name unless that is taken. The caller removes the first.
-func renameExclusive(from, to string) error { return os.Link(from, to) }
+// renameExclusive renames a file unless the new name is taken.
+func renameExclusive(from, to string) error { return linkExclusive(from, to) }

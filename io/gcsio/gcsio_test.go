@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -47,6 +48,10 @@ func noise(n int) []byte {
 		content[i] = byte(rng.Uint32())
 	}
 	return content
+}
+
+func crcOf(content []byte) string {
+	return fileio.Checksum(crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 func readAll(t *testing.T, s *store, name string) ([]byte, error) {
@@ -133,7 +138,7 @@ func TestList(t *testing.T) {
 	}
 	info, err := s.Stat(t.Context(), "gs://b/outer")
 	o, _ := server.Fake.GetObject("b", "outer")
-	if want := (fileio.Info{Name: "gs://b/outer", Size: 5, Version: fmt.Sprint(o.Generation)}); err != nil || info != want {
+	if want := (fileio.Info{Name: "gs://b/outer", Size: 5, Version: fmt.Sprint(o.Generation), CRC32C: crcOf([]byte("outer"))}); err != nil || info != want {
 		t.Errorf("%+v, %v; want %+v", info, err, want)
 	}
 }
@@ -256,7 +261,7 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 	s, server := start(t)
 	for _, size := range []int{0, 10, chunkBytes, 2*chunkBytes + 5} {
 		content := noise(size)
-		w, err := s.Create(t.Context(), "gs://b/out/file")
+		w, err := s.Create(t.Context(), "gs://b/out/file", fileio.Condition{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +281,7 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 		if _, ok := server.Get("b", "out/file"); ok {
 			t.Error("Abort publishes")
 		}
-		w, _ = s.Create(t.Context(), "gs://b/out/file")
+		w, _ = s.Create(t.Context(), "gs://b/out/file", fileio.Condition{})
 		if _, err := w.Write(content); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +293,7 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 			t.Errorf("%d bytes of %d, %v", len(got), size, ok)
 		}
 		for range 2 {
-			if err := s.Remove(t.Context(), "gs://b/out/file"); err != nil {
+			if err := s.Remove(t.Context(), "gs://b/out/file", nil); err != nil {
 				t.Error(err)
 			}
 		}
@@ -313,7 +318,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				}
 				return fakegcs.Uploads(r) && (size < chunkBytes || passed > 2)
 			}, slices.Repeat([]fakegcs.Fault{kind}, 5)...)
-			w, err := s.Create(t.Context(), "gs://b/file")
+			w, err := s.Create(t.Context(), "gs://b/file", fileio.Condition{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +341,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 func TestCancelledWriteLeavesNothing(t *testing.T) {
 	s, server := start(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	w, err := s.Create(ctx, "gs://b/file")
+	w, err := s.Create(ctx, "gs://b/file", fileio.Condition{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +390,7 @@ func TestFaultsPass(t *testing.T) {
 			t.Errorf("%s: CheckWritable: %v", name, err)
 		}
 		server.Fail(fakegcs.Deletes, kind)
-		if err := s.Remove(t.Context(), "gs://b/file"); err != nil {
+		if err := s.Remove(t.Context(), "gs://b/file", nil); err != nil {
 			t.Errorf("%s: Remove: %v", name, err)
 		}
 		server.Failed(t)
@@ -393,7 +398,16 @@ func TestFaultsPass(t *testing.T) {
 }
 
 func write(t *testing.T, s *store, name string, content []byte) error {
-	w, err := s.Create(t.Context(), name)
+	return writeIf(t.Context(), s, name, content, fileio.Condition{})
+}
+
+// writeOnce writes an object unless it is there.
+func writeOnce(ctx context.Context, s *store, name string, content []byte) error {
+	return writeIf(ctx, s, name, content, fileio.Condition{Absent: true})
+}
+
+func writeIf(ctx context.Context, s *store, name string, content []byte, c fileio.Condition) error {
+	w, err := s.Create(ctx, name, c)
 	if err != nil {
 		return err
 	}
@@ -409,12 +423,12 @@ func TestExclusiveWriteWithLostReplies(t *testing.T) {
 	for name, kind := range faults {
 		s, server := start(t)
 		server.Fail(fakegcs.Uploads, kind)
-		if err := s.CreateExclusive(t.Context(), "gs://b/file", []byte("one")); err != nil {
+		if err := writeOnce(t.Context(), s, "gs://b/file", []byte("one")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		server.Failed(t)
 		server.Fail(fakegcs.Uploads, kind)
-		if err := s.CreateExclusive(t.Context(), "gs://b/file", []byte("two")); !errors.Is(err, fs.ErrExist) || !strings.HasPrefix(err.Error(), "gs://b/file: ") {
+		if err := writeOnce(t.Context(), s, "gs://b/file", []byte("two")); !errors.Is(err, fs.ErrExist) || !strings.HasPrefix(err.Error(), "gs://b/file: ") {
 			t.Errorf("%s: the second writer gets %v", name, err)
 		}
 		if got, ok := server.Get("b", "file"); !ok || string(got) != "one" {
@@ -423,7 +437,7 @@ func TestExclusiveWriteWithLostReplies(t *testing.T) {
 	}
 }
 
-func TestCreateExclusiveHasOneWinner(t *testing.T) {
+func TestOneOfSeveralWritersWins(t *testing.T) {
 	s, server := start(t)
 	kinds := []fakegcs.Fault{fakegcs.UnavailableBefore, fakegcs.UnavailableAfter, fakegcs.ResetBefore, fakegcs.ResetAfter, fakegcs.CutBody}
 	for round := range 10 {
@@ -437,7 +451,7 @@ func TestCreateExclusiveHasOneWinner(t *testing.T) {
 		for i := range 8 {
 			wg.Go(func() {
 				content := fmt.Sprintf("written by %d", i)
-				switch err := s.CreateExclusive(t.Context(), "gs://b/"+name, []byte(content)); {
+				switch err := writeOnce(t.Context(), s, "gs://b/"+name, []byte(content)); {
 				case err == nil:
 					won.Add(1)
 					winner.Store(content)
@@ -465,7 +479,7 @@ func TestRemoveSparesWhatCameAfter(t *testing.T) {
 		}
 		return false
 	}, fakegcs.ResetBefore)
-	if err := s.Remove(t.Context(), "gs://b/file"); err != nil {
+	if err := s.Remove(t.Context(), "gs://b/file", nil); err != nil {
 		t.Error(err)
 	}
 	if got, ok := server.Get("b", "file"); !ok || string(got) != "new" {
@@ -512,8 +526,8 @@ func TestUnavailable(t *testing.T) {
 		for what, err := range map[string]error{
 			"stat": statErr, "read": readErr, "list": listErr,
 			"write":     write(t, s, "gs://b/file", noise(10)),
-			"exclusive": s.CreateExclusive(t.Context(), "gs://b/other", noise(10)),
-			"remove":    s.Remove(t.Context(), "gs://b/file"),
+			"exclusive": writeOnce(t.Context(), s, "gs://b/other", noise(10)),
+			"remove":    s.Remove(t.Context(), "gs://b/file", nil),
 		} {
 			if !errors.Is(err, fileio.ErrUnavailable) || !strings.HasPrefix(err.Error(), "gs://b") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("fault %d, %s: %v", kind, what, err)

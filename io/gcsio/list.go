@@ -20,7 +20,7 @@ import (
 
 // infoOf describes an object. Every content of a name has a generation of its own.
 func infoOf(a *storage.ObjectAttrs) fileio.Info {
-	return fileio.Info{Name: scheme + a.Bucket + "/" + a.Name, Size: a.Size, Version: strconv.FormatInt(a.Generation, 10)}
+	return fileio.Info{Name: scheme + a.Bucket + "/" + a.Name, Size: a.Size, Version: strconv.FormatInt(a.Generation, 10), CRC32C: fileio.Checksum(a.CRC32C)}
 }
 
 // attributes asks for what is known of an object.
@@ -131,7 +131,7 @@ func (s *store) list(ctx context.Context, name string, q *storage.Query, most in
 	if err != nil {
 		return nil, err
 	}
-	if err := q.SetAttrSelection([]string{"Bucket", "Name", "Size", "Generation"}); err != nil {
+	if err := q.SetAttrSelection([]string{"Bucket", "Name", "Size", "Generation", "CRC32C"}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -29,16 +29,24 @@ type writer struct {
 	object *storage.ObjectHandle
 	upload *storage.Writer
 	token  string
+	held   fileio.Held
+	exists bool // it is known before the end that the object is there, and may not be
 	done   bool
 }
 
 // Create starts an upload. To give it up its context is cancelled: to close it would publish what there is.
-func (s *store) Create(ctx context.Context, name string) (fileio.Writer, error) {
+func (s *store) Create(ctx context.Context, name string, c fileio.Condition) (fileio.Writer, error) {
 	o, err := s.object(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return newWriter(ctx, name, o), nil
+	var conditions []storage.Conditions
+	if c.Absent {
+		conditions = append(conditions, storage.Conditions{DoesNotExist: true})
+	}
+	w := newWriter(ctx, name, o, conditions...)
+	w.held = c.Held
+	return w, nil
 }
 
 // newWriter starts an upload on a condition, if one is given.
@@ -67,28 +75,75 @@ func (w *writer) do(step func() error) error {
 }
 
 func (w *writer) Write(p []byte) (n int, err error) {
+	if w.exists {
+		return len(p), nil
+	}
 	err = w.do(func() (err error) {
 		n, err = w.upload.Write(p)
 		return err
 	})
+	if hasStatus(err, http.StatusPreconditionFailed) { // whoever writes may want to compare all of it with what is there
+		w.exists = true
+		return len(p), nil
+	}
 	return n, err
 }
 
-// Commit finishes the upload. An error may be of the reply alone: then the object is there, with the token of this writer.
+// Commit finishes the upload. An error may be of the reply alone: then the object is there, with the token of this
+// writer. That it was there already, too, may be the writer's own doing: the reply to its first attempt was lost, and the
+// next one found what that had written.
 func (w *writer) Commit() error {
+	if err := w.check(); err != nil {
+		return err
+	}
 	err := w.do(w.upload.Close)
-	if err != nil && !w.arrived() {
+	generation, arrived := w.generation(err)
+	switch {
+	case arrived:
+	case w.exists, hasStatus(err, http.StatusPreconditionFailed):
+		if err := w.check(); err != nil { // which says more
+			return err
+		}
+		return fmt.Errorf("%s: %w", w.name, fs.ErrExist)
+	default:
 		return err
 	}
 	w.done = true
 	w.end(nil)
-	return nil
+	return w.checkAgain(generation)
 }
 
-// arrived reports whether the object is the one that this writer has written.
-func (w *writer) arrived() bool {
+// check asks whether the folder is the writer's.
+func (w *writer) check() error {
+	if w.held == nil {
+		return nil
+	}
+	return w.held(w.ctx)
+}
+
+// checkAgain takes the object away if the folder has gone to another run since Commit has begun. The service knows
+// conditions of the object that is written, not of another one.
+func (w *writer) checkAgain(generation int64) error {
+	err := w.check()
+	if !errors.Is(err, fileio.ErrNotHeld) {
+		return err
+	}
+	if e := remove(w.ctx, w.object, generation); e != nil {
+		err = fmt.Errorf("%w; %s was written there and could not be removed: %w", err, w.name, e)
+	}
+	return err
+}
+
+// generation is that of the object which this writer has written, if it has arrived.
+func (w *writer) generation(err error) (generation int64, arrived bool) {
+	if err == nil {
+		return w.upload.Attrs().Generation, true
+	}
 	attrs, err := attributes(w.ctx, w.object)
-	return err == nil && attrs.Metadata[tokenKey] == w.token
+	if err != nil || attrs.Metadata[tokenKey] != w.token {
+		return 0, false
+	}
+	return attrs.Generation, true
 }
 
 func (w *writer) Abort() {
@@ -98,45 +153,41 @@ func (w *writer) Abort() {
 	}
 }
 
-// CreateExclusive writes on the condition that there is no such object. That there is one may be the writer's own doing:
-// the reply to its first attempt was lost, and the next one found what that had written. Commit knows.
-func (s *store) CreateExclusive(ctx context.Context, name string, content []byte) error {
-	o, err := s.object(ctx, name)
-	if err != nil {
-		return err
-	}
-	w := newWriter(ctx, name, o, storage.Conditions{DoesNotExist: true})
-	defer w.Abort()
-	if _, err = w.Write(content); err == nil {
-		err = w.Commit()
-	}
-	if hasStatus(err, http.StatusPreconditionFailed) {
-		return fmt.Errorf("%s: %w", name, fs.ErrExist)
-	}
-	return err
-}
-
-// Remove deletes the generation that is there now. A second attempt, after a lost reply, does not touch what another
-// writer has put in its place.
-func (s *store) Remove(ctx context.Context, name string) error {
+// Remove deletes the generation that was there before it was known that the folder is held. A second attempt, after a
+// lost reply, does not touch what another writer has put in its place.
+func (s *store) Remove(ctx context.Context, name string, held fileio.Held) error {
 	o, err := s.object(ctx, name)
 	if err != nil {
 		return err
 	}
 	attrs, err := attributes(ctx, o)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		err = o.If(storage.Conditions{GenerationMatch: attrs.Generation}).Delete(ctx)
+	if errors.Is(err, storage.ErrObjectNotExist) {
+		return nil
 	}
+	if err != nil {
+		return named(name, err)
+	}
+	if held != nil {
+		if err := held(ctx); err != nil {
+			return err
+		}
+	}
+	return named(name, remove(ctx, o, attrs.Generation))
+}
+
+// remove deletes a generation, unless it is gone.
+func remove(ctx context.Context, o *storage.ObjectHandle, generation int64) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := o.If(storage.Conditions{GenerationMatch: generation}).Delete(ctx)
 	if errors.Is(err, storage.ErrObjectNotExist) || hasStatus(err, http.StatusPreconditionFailed) {
 		return nil
 	}
-	return named(name, err)
+	return err
 }
 
 // Sweep has nothing to do: of an upload that was interrupted nothing can be seen, and the service forgets it.
-func (s *store) Sweep(context.Context, string) error { return nil }
+func (s *store) Sweep(context.Context, string, fileio.Held) error { return nil }
 
 // CheckWritable lists the folder, and starts a write that cannot succeed: no object is of generation 1. An account that
 // may not write is told so before the condition is looked at.
@@ -151,7 +202,7 @@ func (s *store) CheckWritable(ctx context.Context, dir string) error {
 	}
 	w := newWriter(ctx, dir, o, storage.Conditions{GenerationMatch: 1})
 	defer w.Abort()
-	if err := w.Commit(); !hasStatus(err, http.StatusPreconditionFailed) {
+	if err := w.Commit(); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

@@ -21,12 +21,26 @@ import (
 //
 //	Claim    writes _STARTED.json, if no other run has, and none has published
 //	…        files appear under their final names; a run with the same fingerprint would write the same bytes
-//	Publish  writes manifest.json and then _SUCCESS, each only if it is not there, and takes the claim away
+//	Publish  writes manifest.json and then _SUCCESS, and takes the claim away
 //	Refuse   takes all of it away, and leaves verdict.json
 //	Cancel   leaves a mark by which an attempt that goes on does not publish
 //
 // A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
-// again, by an attempt that does not know of the one before.
+// again, by an attempt that does not know of the one before: it finds a file of the same bytes, and that is as good as
+// its own.
+//
+// A run may also sleep, at any place and for hours: a machine is suspended, a process stopped. Meanwhile its folder may
+// be freed, by rm -rf or by the verdict of another attempt at it, and go to another run. So
+//
+//   - no file of a run replaces another: each is created only if nothing has its name (fileio.Condition.Absent). If
+//     something has, it is compared: the same bytes are fine, others end the run.
+//   - each change asks a Guard first, whether the claim, or what is published, is the run's own (fileio.Condition.Held).
+//   - between the Guard's answer and the change a run may sleep, too. On a file system the change fails then, since it
+//     goes through a temporary file that whoever frees the folder takes away: rm -rf does, and Refuse, and Claim where
+//     a verdict stands. The claim goes last, so that whoever finds none finds no temporary file that is older.
+//     In an object store a file may appear in what is another run's folder now; the Guard is asked once more, and the
+//     file removed, by its generation. A run that meets it before that fails: by its name, or because Publish finds it in
+//     the folder. It replaces nothing.
 
 // State is what stands in an output folder.
 type State struct {
@@ -67,9 +81,10 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	if err != nil {
 		return s, err
 	}
-	begun := s.Success != nil || s.Started != nil
+	// Beside a verdict, what another attempt at the same run wrote last may stand.
+	begun := s.Success != nil || s.Started != nil || s.Verdict != nil
 	for _, name := range names {
-		if !remains(name) && !(begun && ours(name)) && !strings.HasPrefix(path.Base(name), ".") {
+		if !isMark(name) && !(begun && isArtefact(name)) && !strings.HasPrefix(path.Base(name), ".") {
 			s.Foreign = fileio.Join(dir, name)
 			break
 		}
@@ -79,49 +94,18 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 
 // list returns the names of what stands in an output folder, and in its folder of counts.
 func list(ctx context.Context, store fileio.Store, dir string) (names []string, err error) {
-	for _, folder := range []string{dir, fileio.Join(dir, countsFolder)} {
+	for _, folder := range []string{dir, fileio.Join(dir, countio.PartFolder)} {
 		infos, err := store.List(ctx, folder)
 		if err != nil {
 			return nil, err
 		}
 		for _, info := range infos {
-			if name := strings.TrimPrefix(info.Name, fileio.Join(dir, "")); name != countsFolder+"/" {
+			if name := strings.TrimPrefix(info.Name, fileio.Join(dir, "")); name != countio.PartFolder+"/" {
 				names = append(names, name)
 			}
 		}
 	}
 	return names, nil
-}
-
-const countsFolder = "counts"
-
-// remains knows what stays of runs that have ended without a model.
-func remains(name string) bool {
-	return name == VerdictFile || strings.HasPrefix(name, cancelledPrefix)
-}
-
-// ours knows the files that a run writes while it holds the folder.
-func ours(name string) bool {
-	switch name {
-	case FeaturesFile, ModelFile, PathFile, ManifestFile, SuccessFile, StartedFile:
-		return true
-	}
-	ok, err := path.Match("counts/part-*-of-*.parquet", name)
-	return ok && err == nil
-}
-
-// TakenError means that the output folder belongs to another run.
-type TakenError struct {
-	Dir, Run  string
-	Published bool
-}
-
-// Error says whose it is.
-func (e *TakenError) Error() string {
-	if e.Published {
-		return fmt.Sprintf("%s: another run (%s) has published there", e.Dir, e.Run)
-	}
-	return fmt.Sprintf("%s: another run (%s) is writing there, or was killed", e.Dir, e.Run)
 }
 
 // Claim begins to write. It fails with a *TakenError if the folder belongs to a run with another fingerprint. Where the
@@ -141,37 +125,70 @@ func Claim(ctx context.Context, dir string, run Run) error {
 	if err != nil {
 		return err
 	}
-	err = store.CreateExclusive(ctx, fileio.Join(dir, StartedFile), content)
+	name := fileio.Join(dir, StartedFile)
+	err = fileio.WriteAll(ctx, name, content, fileio.Condition{Absent: true})
 	if errors.Is(err, fs.ErrExist) {
-		_, err := holds(ctx, dir, run)
-		return err
+		var held bool
+		if held, err = holds(ctx, dir, run); err == nil && !held { // it is gone since
+			return Claim(ctx, dir, run)
+		}
+	}
+	if errors.Is(err, fileio.ErrSwept) { // by who has tidied the folder since
+		return Claim(ctx, dir, run)
 	}
 	if err != nil {
 		return err
 	}
 	// Another run may have published, and taken its claim away, since we looked.
-	if published, err := checkPublished(ctx, dir, run); err != nil || published {
-		return errors.Join(err, store.Remove(ctx, fileio.Join(dir, StartedFile)))
+	published, err := checkPublished(ctx, dir, run)
+	if err != nil || published {
+		if e := store.Remove(ctx, name, func(ctx context.Context) error { return checkClaim(ctx, dir, run) }); err == nil {
+			err = e
+		}
+		return err
 	}
-	return store.Remove(ctx, fileio.Join(dir, VerdictFile))
+	return clearVerdict(ctx, store, dir, run)
 }
 
-// checkPublished reports whether the run stands in the folder, and fails if another does.
-func checkPublished(ctx context.Context, dir string, run Run) (bool, error) {
-	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
-	if err == nil && found && success.Fingerprint != run.Fingerprint {
-		err = &TakenError{dir, success.Run, true}
+// clearVerdict takes away the verdict on another run, after what that may have left: an attempt at it may have written
+// a file when another one had refused it, and an attempt that sleeps may have a temporary file. A verdict on this run stays, for
+// an attempt that has not read it yet, until it is replaced or the run is published.
+func clearVerdict(ctx context.Context, store fileio.Store, dir string, run Run) error {
+	verdict, found, err := readJSON[Verdict](ctx, dir, VerdictFile)
+	if err != nil || !found || verdict.Fingerprint == run.Fingerprint {
+		return err
 	}
-	return found, err
+	guard := NewGuard(dir, run)
+	if err := clearArtefacts(ctx, store, dir, guard); err != nil {
+		return err
+	}
+	return store.Remove(ctx, fileio.Join(dir, VerdictFile), guard.Check)
 }
 
-// holds reports whether the claim on the folder is the run's own, and fails if it is another's.
-func holds(ctx context.Context, dir string, run Run) (bool, error) {
-	claim, found, err := readJSON[Run](ctx, dir, StartedFile)
-	if err == nil && found && claim.Fingerprint != run.Fingerprint {
-		err = &TakenError{dir, claim.ID, false}
+// clearArtefacts takes away all files of a run, those first that are not finished: none of them can appear after that.
+func clearArtefacts(ctx context.Context, store fileio.Store, dir string, guard *Guard) error {
+	if err := sweep(ctx, store, dir, guard); err != nil {
+		return err
 	}
-	return found, err
+	names, err := list(ctx, store, dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if isArtefact(name) {
+			if err := store.Remove(ctx, fileio.Join(dir, name), guard.Check); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func sweep(ctx context.Context, store fileio.Store, dir string, guard *Guard) error {
+	if err := store.Sweep(ctx, fileio.Join(dir, countio.PartFolder), guard.Check); err != nil {
+		return err
+	}
+	return store.Sweep(ctx, dir, guard.Check)
 }
 
 // Publish makes the run visible. The files it lists are in their place. Where the same run was published already, or
@@ -181,14 +198,8 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range m.Files {
-		info, err := store.Stat(ctx, fileio.Join(dir, f.Name))
-		if err != nil {
-			return err
-		}
-		if info.Size != f.Size {
-			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
-		}
+	if err := checkFiles(ctx, store, dir, m); err != nil {
+		return err
 	}
 	m.FormatVersion, m.Tables = ManifestVersion, countio.FormatVersion
 	content, err := json.MarshalIndent(m, "", "  ")
@@ -196,7 +207,8 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 		return err
 	}
 	content = append(content, '\n')
-	err = store.CreateExclusive(ctx, fileio.Join(dir, ManifestFile), content)
+	guard := NewGuard(dir, m.Run)
+	err = fileio.WriteAll(ctx, fileio.Join(dir, ManifestFile), content, guard.once())
 	id := m.ID
 	if errors.Is(err, fs.ErrExist) {
 		id, content, err = adopt(ctx, dir, m)
@@ -207,22 +219,50 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	if err := checkCancelled(ctx, dir, m.ID); err != nil {
 		return err
 	}
-	hash := sha256.Sum256(content)
-	success, err := json.Marshal(Success{id, m.Fingerprint, hex.EncodeToString(hash[:])})
+	success, err := json.Marshal(Success{id, m.Fingerprint, hashOf(content)})
 	if err != nil {
 		return err
 	}
-	err = store.CreateExclusive(ctx, fileio.Join(dir, SuccessFile), append(success, '\n'))
+	err = fileio.WriteAll(ctx, fileio.Join(dir, SuccessFile), append(success, '\n'), guard.once())
 	if errors.Is(err, fs.ErrExist) {
 		_, err = checkPublished(ctx, dir, m.Run)
 	}
 	if err != nil {
 		return err
 	}
-	if err := removeMarks(ctx, store, dir); err != nil {
+	return Tidy(ctx, dir, m.Run)
+}
+
+// hashOf is the SHA-256 of a manifest.
+func hashOf(content []byte) string {
+	hash := sha256.Sum256(content)
+	return hex.EncodeToString(hash[:])
+}
+
+// checkFiles holds that the files of the run are there, and none of another: a reader of counts/*.parquet would take
+// that for one of this run.
+func checkFiles(ctx context.Context, store fileio.Store, dir string, m Manifest) error {
+	expected := map[string]bool{ManifestFile: true}
+	for _, f := range m.Files {
+		info, err := store.Stat(ctx, fileio.Join(dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if info.Size != f.Size {
+			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
+		}
+		expected[f.Name] = true
+	}
+	names, err := list(ctx, store, dir)
+	if err != nil {
 		return err
 	}
-	return tidy(ctx, store, dir)
+	for _, name := range names {
+		if isArtefact(name) && !expected[name] {
+			return fmt.Errorf("%s: is no file of this run: %w", fileio.Join(dir, name), fileio.ErrTaken)
+		}
+	}
+	return nil
 }
 
 // adopt returns the manifest that an earlier attempt at the same run has left, with its id, after it has compared its
@@ -235,10 +275,10 @@ func adopt(ctx context.Context, dir string, m Manifest) (id string, content []by
 	}
 	var other Manifest
 	if err := json.Unmarshal(content, &other); err != nil {
-		return "", nil, fmt.Errorf("%s: %w", name, err)
+		return "", nil, &UnreadableError{name, err}
 	}
 	if other.Fingerprint != m.Fingerprint {
-		return "", nil, &TakenError{dir, other.ID, true}
+		return "", nil, fmt.Errorf("%s: is of the run %s: %w", name, other.ID, fileio.ErrTaken)
 	}
 	if !slices.Equal(other.Files, m.Files) {
 		return "", nil, fmt.Errorf("%s: an attempt of version %s has listed other files than this one, of version %s, wrote; remove %s and start again", name, other.Version, m.Version, dir)
@@ -246,37 +286,43 @@ func adopt(ctx context.Context, dir string, m Manifest) (id string, content []by
 	return other.ID, content, nil
 }
 
-// removeMarks takes away the marks of attempts that were cancelled. What they were to write is there now.
-func removeMarks(ctx context.Context, store fileio.Store, dir string) error {
+// Tidy takes away what a published run needs no longer, its claim last: while that is there, some of the rest may be.
+func Tidy(ctx context.Context, dir string, run Run) error {
+	store, err := fileio.For(dir)
+	if err != nil {
+		return err
+	}
 	names, err := list(ctx, store, dir)
 	if err != nil {
 		return err
 	}
+	guard := NewGuard(dir, run)
 	for _, name := range names {
-		if strings.HasPrefix(name, cancelledPrefix) {
-			if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {
+		if name != StartedFile && name != SuccessFile && isMark(name) {
+			if err := store.Remove(ctx, fileio.Join(dir, name), guard.Check); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return unclaim(ctx, store, dir, guard)
 }
 
-// tidy takes away what a finished run needs no longer.
-func tidy(ctx context.Context, store fileio.Store, dir string) error {
-	if err := store.Remove(ctx, fileio.Join(dir, StartedFile)); err != nil {
+// unclaim gives the folder up.
+func unclaim(ctx context.Context, store fileio.Store, dir string, guard *Guard) error {
+	if err := sweep(ctx, store, dir, guard); err != nil {
 		return err
 	}
-	if err := store.Sweep(ctx, fileio.Join(dir, countsFolder)); err != nil {
-		return err
-	}
-	return store.Sweep(ctx, dir)
+	return store.Remove(ctx, fileio.Join(dir, StartedFile), guard.Check)
 }
 
 // Cancel keeps an attempt at a run from being published, by a job that an engine may not have stopped. The mark is of that
 // attempt alone, and stays until some attempt publishes: another one may be under way, and publish the same.
 func Cancel(ctx context.Context, dir string, run Run, why string) error {
-	if err := fileio.WriteAll(ctx, fileio.Join(dir, cancelledPrefix+run.ID), []byte(why+"\n")); err != nil {
+	var taken *TakenError
+	if err := NewGuard(dir, run).Check(ctx); errors.As(err, &taken) { // by which it cannot publish, either
+		return nil
+	}
+	if err := fileio.WriteAll(ctx, fileio.Join(dir, cancelledPrefix+run.ID), []byte(why+"\n"), fileio.Condition{}); err != nil {
 		return err
 	}
 	// Publish writes the manifest and then looks for the mark, and this is the other way round: one of them sees the other.
@@ -292,22 +338,6 @@ func Cancel(ctx context.Context, dir string, run Run, why string) error {
 
 var errPublishing = errors.New("it had come to its last step")
 
-// cancelledPrefix is what the name of a mark begins with, before the id of the run.
-const cancelledPrefix = "_CANCELLED-"
-
-// checkCancelled fails if Cancel was called for this very attempt.
-func checkCancelled(ctx context.Context, dir, run string) error {
-	store, err := fileio.For(dir)
-	if err != nil {
-		return err
-	}
-	_, err = store.Stat(ctx, fileio.Join(dir, cancelledPrefix+run))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return cmp.Or(err, fmt.Errorf("%s: the run %s was cancelled", dir, run))
-}
-
 // Refuse ends a run without a model: it removes what was written and says why. It does nothing in a folder that the run
 // does not hold: it has been published, by another attempt, or was refused before.
 func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
@@ -317,6 +347,7 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	if held, err := holds(ctx, dir, run); err != nil || !held {
 		return err
 	}
+	v.Fingerprint = run.Fingerprint
 	content, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -325,27 +356,22 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	if err != nil {
 		return err
 	}
-	if err := fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n')); err != nil {
+	guard := NewGuard(dir, run)
+	if err := fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n'), fileio.Condition{Held: guard.Check}); err != nil {
 		return err
 	}
-	names, err := list(ctx, store, dir)
-	if err != nil {
+	if err := clearArtefacts(ctx, store, dir, guard); err != nil {
 		return err
 	}
-	for _, name := range names {
-		if name == SuccessFile || name == StartedFile || !ours(name) {
-			continue
-		}
-		if err := store.Remove(ctx, fileio.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	return tidy(ctx, store, dir)
+	return unclaim(ctx, store, dir, guard)
 }
 
-// WriteTable writes a table of the run.
-func WriteTable[T any](ctx context.Context, dir, name string, rows []T) (countio.FileSum, error) {
-	w, err := countio.CreateTable[T](ctx, dir, name)
+// WriteTable writes a table of the run. One of the same bytes may be there already.
+func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T) (countio.FileSum, error) {
+	if !isArtefact(name) {
+		return countio.FileSum{}, fmt.Errorf("%s: is not in the list of files that a run writes", name)
+	}
+	w, err := countio.CreateTable[T](ctx, guard.dir, name, guard.Check)
 	if err != nil {
 		return countio.FileSum{}, err
 	}

@@ -9,23 +9,59 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
 func run(id, fingerprint string) Run { return Run{ID: id, Fingerprint: fingerprint, Verb: "train"} }
 
-// written puts a table into the folder and returns a manifest that lists it.
+// write puts a part and a table into the folder, whose bytes are those of the run's fingerprint, and returns a manifest
+// that lists them.
+func write(ctx context.Context, dir string, r Run) (m Manifest, err error) {
+	return writeOf(ctx, dir, r, 1)
+}
+
+// writeOf writes the first of so many parts.
+func writeOf(ctx context.Context, dir string, r Run, parts int) (m Manifest, err error) {
+	m.Run = r
+	guard := NewGuard(dir, r)
+	part, err := countio.CreatePart(ctx, dir, 0, parts, []string{r.Fingerprint}, guard.Check)
+	if err != nil {
+		return m, err
+	}
+	defer part.Abort()
+	if err := part.Add([]byte("upon"), 1, []feature.Count{{Occurrences: 1, Documents: 1}}); err != nil {
+		return m, err
+	}
+	sum, err := part.Commit()
+	if err != nil {
+		return m, err
+	}
+	m.Files = append(m.Files, sum)
+	sum, err = WriteTable(ctx, guard, PathFile, []PathRow{{Problem: r.Fingerprint, K: 1}})
+	m.Files = append(m.Files, sum)
+	return m, err
+}
+
 func written(t *testing.T, dir string, r Run) Manifest {
 	t.Helper()
-	sum, err := WriteTable(t.Context(), dir, PathFile, []PathRow{{Problem: "a vs b", K: 1}})
+	m, err := write(t.Context(), dir, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fileio.WriteAll(t.Context(), fileio.Join(dir, "counts/part-00000-of-00001.parquet"), []byte("x")); err != nil {
+	return m
+}
+
+// published claims, writes and publishes.
+func published(t *testing.T, dir string, r Run) {
+	t.Helper()
+	if err := Claim(t.Context(), dir, r); err != nil {
 		t.Fatal(err)
 	}
-	return Manifest{Run: r, Files: []countio.FileSum{sum}}
+	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func names(t *testing.T, dir string) []string {
@@ -83,7 +119,10 @@ func TestPublish(t *testing.T) {
 	if err := Claim(t.Context(), dir, run("c", "other")); !errors.As(err, &taken) || !taken.Published {
 		t.Errorf("Claim: %v", err)
 	}
-	if err := Publish(t.Context(), dir, written(t, dir, run("c", "other"))); !errors.As(err, &taken) {
+	if _, err := write(t.Context(), dir, run("c", "other")); !errors.As(err, &taken) || !taken.Published {
+		t.Errorf("writing: %v", err)
+	}
+	if err := Publish(t.Context(), dir, Manifest{Run: run("c", "other"), Files: m.Files}); !errors.As(err, &taken) || !taken.Published {
 		t.Errorf("Publish: %v", err)
 	}
 }
@@ -107,12 +146,7 @@ func TestPublishResumes(t *testing.T) {
 	r := run("a", "same")
 	for _, left := range [][]string{{SuccessFile}, {SuccessFile, ManifestFile}, {SuccessFile, PathFile, ManifestFile}} {
 		dir := t.TempDir()
-		if err := Claim(t.Context(), dir, r); err != nil {
-			t.Fatal(err)
-		}
-		if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
-			t.Fatal(err)
-		}
+		published(t, dir, r)
 		for _, name := range left {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
@@ -134,7 +168,15 @@ func TestPublishResumes(t *testing.T) {
 func TestPublishNoticesMissingAndOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	r := run("a", "same")
+	if err := Claim(t.Context(), dir, r); err != nil {
+		t.Fatal(err)
+	}
 	m := written(t, dir, r)
+	fewer := m
+	fewer.Files = m.Files[1:]
+	if err := Publish(t.Context(), dir, fewer); !errors.Is(err, fileio.ErrTaken) || !strings.HasPrefix(err.Error(), dir+"/counts/part-00000-of-00001.parquet: is no file of this run: ") {
+		t.Errorf("beside the file of another run: %v", err)
+	}
 	m.Files[0].Size++
 	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Error(err)
@@ -145,10 +187,11 @@ func TestPublishNoticesMissingAndOtherFiles(t *testing.T) {
 	}
 	// Two runs that promise the same but wrote different bytes: a bug, and not one to publish.
 	dir = t.TempDir()
-	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
+	published(t, dir, r)
+	if err := os.Remove(filepath.Join(dir, SuccessFile)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, SuccessFile)); err != nil {
+	if err := Claim(t.Context(), dir, r); err != nil {
 		t.Fatal(err)
 	}
 	m = written(t, dir, r)
@@ -169,7 +212,7 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 	if err := os.WriteFile(theirs, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	v := Verdict{"a", 3, "no documents"}
+	v := Verdict{Run: "a", Exit: 3, Message: "no documents"}
 	for range 2 { // also when it is done again
 		if err := Refuse(t.Context(), dir, r, v); err != nil {
 			t.Fatal(err)
@@ -179,6 +222,7 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 	state, err := ReadState(t.Context(), dir)
+	v.Fingerprint = "same"
 	if err != nil || state.Verdict == nil || *state.Verdict != v || state.Foreign != theirs {
 		t.Errorf("%+v, %v", state, err)
 	}
@@ -194,11 +238,9 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 func TestRefuseDoesNotUnpublish(t *testing.T) {
 	dir := t.TempDir()
 	r := run("a", "same")
-	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
-		t.Fatal(err)
-	}
+	published(t, dir, r)
 	before := names(t, dir)
-	if err := Refuse(t.Context(), dir, r, Verdict{"b", 3, "too late"}); err != nil {
+	if err := Refuse(t.Context(), dir, r, Verdict{Run: "b", Exit: 3, Message: "too late"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); !slices.Equal(got, before) {
@@ -235,7 +277,7 @@ func TestRefuseLeavesOthersAlone(t *testing.T) {
 	m := written(t, dir, theirs)
 	before := names(t, dir)
 	var taken *TakenError
-	if err := Refuse(t.Context(), dir, ours, Verdict{"a", 3, "late"}); !errors.As(err, &taken) {
+	if err := Refuse(t.Context(), dir, ours, Verdict{Run: "a", Exit: 3, Message: "late"}); !errors.As(err, &taken) {
 		t.Errorf("their claim: %v", err)
 	}
 	if got := names(t, dir); !slices.Equal(got, before) {
@@ -245,11 +287,11 @@ func TestRefuseLeavesOthersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	before = names(t, dir)
-	if err := Refuse(t.Context(), dir, ours, Verdict{"a", 3, "late"}); !errors.As(err, &taken) || !taken.Published {
+	if err := Refuse(t.Context(), dir, ours, Verdict{Run: "a", Exit: 3, Message: "late"}); !errors.As(err, &taken) || !taken.Published {
 		t.Errorf("their model: %v", err)
 	}
-	if err := Publish(t.Context(), dir, written(t, t.TempDir(), ours)); err == nil {
-		t.Error("published over another run")
+	if err := Publish(t.Context(), dir, Manifest{Run: ours, Files: m.Files}); !errors.As(err, &taken) && !errors.Is(err, fileio.ErrTaken) {
+		t.Errorf("published over another run: %v", err)
 	}
 	if got := names(t, dir); !slices.Equal(got, before) {
 		t.Errorf("left: %v, were %v", got, before)
@@ -260,9 +302,7 @@ func TestRefuseLeavesOthersAlone(t *testing.T) {
 func TestClaimOfAPublishedRun(t *testing.T) {
 	dir := t.TempDir()
 	r := run("a", "same")
-	if err := Publish(t.Context(), dir, written(t, dir, r)); err != nil {
-		t.Fatal(err)
-	}
+	published(t, dir, r)
 	before := names(t, dir)
 	if err := Claim(t.Context(), dir, run("b", "same")); err != nil {
 		t.Fatal(err)

@@ -81,9 +81,10 @@ type Drops struct {
 
 // Verdict is why a run ended without publishing, and the exit code that says so.
 type Verdict struct {
-	Run     string `json:"run_id"`
-	Exit    int    `json:"exit"`
-	Message string `json:"message"`
+	Run         string `json:"run_id"`
+	Exit        int    `json:"exit"`
+	Message     string `json:"message"`
+	Fingerprint string `json:"fingerprint"` // of the run; Refuse sets it
 }
 
 // Success is the content of _SUCCESS.

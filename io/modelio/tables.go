@@ -5,22 +5,42 @@ package modelio
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/countio"
 )
 
-// The files of a run, under its output folder.
+// The files of a run, under its output folder, beside the parts of the counts. What is added here goes into artefacts.
 const (
 	FeaturesFile = "features.parquet"
 	ModelFile    = "model.parquet"
 	PathFile     = "path.parquet"
 	BucketsFile  = "buckets.parquet" // only where features are counted in buckets
 	ManifestFile = "manifest.json"
-	SuccessFile  = "_SUCCESS"
+)
+
+// artefacts are the files that a run publishes. By this list they are written, known again in a folder, and taken away.
+var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, ManifestFile}
+
+func isArtefact(name string) bool { return slices.Contains(artefacts, name) || countio.IsPart(name) }
+
+// The marks of what has become of a run.
+const (
+	SuccessFile = "_SUCCESS"
 
 	// StartedFile holds the claim of a run that has not ended, VerdictFile why one ended without a model. Neither
 	// stands beside SuccessFile.
 	StartedFile = "_STARTED.json"
 	VerdictFile = "verdict.json"
+
+	// cancelledPrefix is what the name of the mark begins with that Cancel leaves, before the id of the run.
+	cancelledPrefix = "_CANCELLED-"
 )
+
+func isMark(name string) bool {
+	return name == SuccessFile || name == StartedFile || name == VerdictFile || strings.HasPrefix(name, cancelledPrefix)
+}
 
 // Key says which model a row belongs to.
 type Key struct {
