@@ -31,7 +31,10 @@ func readMetadata(t *testing.T) dataflow.TemplateMetadata {
 
 // notParameters are the flags of train that mean nothing on Dataflow, or not yet.
 var notParameters = []string{
-	"stall_timeout", // is for engines with a job server
+	// for engines with a job server
+	"endpoint", "environment_config", "environment_type", "parallelism", "stall_timeout",
+	// given by the launcher, or to gcloud
+	"project", "region", "runner", "sdk_container_image", "staging_location", "temp_location", "template_location", "worker_binary",
 }
 
 func TestParametersAreFlags(t *testing.T) {

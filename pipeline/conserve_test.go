@@ -23,7 +23,7 @@ type tamperFn struct {
 	What string
 }
 
-// seen counts the blocks that have features, by shard. The DoFns of Prism run in this process.
+// seen counts the blocks that have features, by shard. The DoFns of both local runners run in this process.
 var seen struct {
 	sync.Mutex
 	blocks map[int]int
@@ -44,6 +44,8 @@ func (f *tamperFn) ProcessElement(shard int, b []byte, emit func(int, []byte)) {
 	case f.What == "double":
 		emit(shard, b)
 		emit(shard, b)
+	case f.What == "panic":
+		panic("one\ntwo")
 	case f.What == "cut":
 		emit(shard, b[:len(b)-1])
 	case f.What == "elsewhere":
@@ -54,11 +56,10 @@ func (f *tamperFn) ProcessElement(shard int, b []byte, emit func(int, []byte)) {
 }
 
 // runTampered is Train with a tamperFn in it.
-func runTampered(t *testing.T, dir string, d Documents, sel Selection, what string) error {
-	t.Helper()
+func runTampered(runner Runner, dir string, d Documents, sel Selection, what string) error {
 	seen.blocks = map[int]int{}
 	run := NewRun("train", "test", &d, nil, &sel)
-	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) {
+	return Run(context.Background(), runner, dir, run, func(s beam.Scope) {
 		ranges := transforms.Begin(s, d.Files, transforms.BeginParams{Run: run, Output: dir, RangeBytes: d.Tuning.rangeBytes()})
 		blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
 			Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes, Threads: d.Tuning.Threads,
@@ -78,24 +79,27 @@ func runTampered(t *testing.T, dir string, d Documents, sel Selection, what stri
 // Every token is accounted for: a block that is lost, doubled or damaged between map and merge fails the run.
 func TestConservation(t *testing.T) {
 	sel := choose(t, "", "10")
-	for what, want := range map[string]string{
-		"drop":   "lost or doubled",
-		"double": "lost or doubled",
-		"cut":    "checksum",
-		// The sums would be the same, but a feature would stand in two parts.
-		"elsewhere": "belongs to shard",
-	} {
-		dir := filepath.Join(t.TempDir(), "out")
-		err := runTampered(t, dir, documents(t, federalist), sel, what)
-		if exitOf(err) != ExitFailed {
-			t.Errorf("%s: exit %d, %v", what, exitOf(err), err)
+	for name, runner := range localRunners {
+		for what, want := range map[string]string{
+			"drop":   "lost or doubled",
+			"double": "lost or doubled",
+			"cut":    "checksum",
+			"panic":  "panic: one two (a bug; ",
+			// The sums would be the same, but a feature would stand in two parts.
+			"elsewhere": "belongs to shard",
+		} {
+			dir := filepath.Join(t.TempDir(), "out")
+			err := runTampered(runner, dir, documents(t, federalist), sel, what)
+			if exitOf(err) != ExitFailed {
+				t.Errorf("%s on %s: exit %d, %v", what, name, exitOf(err), err)
+			}
+			contains(t, err, want)
+			checkNothingPublished(t, dir)
 		}
-		contains(t, err, want)
-		checkNothingPublished(t, dir)
-	}
-	dir := filepath.Join(t.TempDir(), "out")
-	if err := runTampered(t, dir, documents(t, federalist), sel, ""); err != nil {
-		t.Error(err)
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := runTampered(runner, dir, documents(t, federalist), sel, ""); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -105,12 +109,14 @@ const flushing = 100_000
 func TestTablesAreFlushed(t *testing.T) {
 	d := documents(t, spread(t, corpus(t), 6, ""))
 	d.Tuning = Tuning{RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10, Threads: 2}
-	if err := runTampered(t, filepath.Join(t.TempDir(), "out"), d, choose(t, "", "10"), ""); err != nil {
-		t.Fatal(err)
-	}
-	for shard := range d.Shards {
-		if n := seen.blocks[shard]; n < 20 {
-			t.Errorf("shard %d is merged from %d blocks, want 20 and more", shard, n)
+	for name, runner := range localRunners {
+		if err := runTampered(runner, filepath.Join(t.TempDir(), "out"), d, choose(t, "", "10"), ""); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for shard := range d.Shards {
+			if n := seen.blocks[shard]; n < 20 {
+				t.Errorf("%s: shard %d is merged from %d blocks, want 20 and more", name, shard, n)
+			}
 		}
 	}
 }

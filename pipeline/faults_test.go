@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/sparsenb/sparsenb/internal/faulty"
 	"github.com/sparsenb/sparsenb/internal/outside"
@@ -38,33 +41,36 @@ func TestStorageFaults(t *testing.T) {
 		input, output string
 		want          []string
 	}{
-		"a read that fails midway":   {"faulty://read=200000" + big, "", []string{".tsv", "input/output error"}},
-		"an input taken away":        {"faulty://open=6" + big, "", []string{".tsv", "no such file"}},
-		"disk full at the claim":     {big, "faulty://write=10", []string{"_STARTED.json", "no space left"}},
-		"disk full at the counts":    {big, "faulty://write=40000", []string{"counts/part-", "no space left"}},
-		"disk full at the features":  {big, "faulty://write=%d", []string{".parquet", "no space left"}},
-		"disk full at the manifest":  {big, "faulty://write=%d+", []string{".json", "no space left"}},
-		"parts taken away meanwhile": {big, "faulty://open=1", []string{"counts/part-", "no such file"}},
+		"a read that fails midway":     {"faulty://read=200000" + big, "", []string{".tsv", "input/output error"}},
+		"an input taken away":          {"faulty://open=6" + big, "", []string{".tsv", "no such file"}},
+		"disk full at the claim":       {big, "faulty://write=10", []string{"_STARTED.json", "no space left"}},
+		"disk full at the counts":      {big, "faulty://write=40000", []string{"counts/part-", "no space left"}},
+		"disk full at the features":    {big, "faulty://write=%d", []string{".parquet", "no space left"}},
+		"disk full at the manifest":    {big, "faulty://write=%d+", []string{".json", "no space left"}},
+		"storage that dies at the end": {big, "faulty://die=%d+", []string{"manifest.json", "input/output error"}},
+		"parts taken away meanwhile":   {big, "faulty://open=1", []string{"counts/part-", "no such file"}},
 	} {
-		t.Run(what, func(t *testing.T) {
-			faulty.Reset()
-			dir := filepath.Join(t.TempDir(), "out")
-			output := strings.TrimSuffix(c.output, "+")
-			if strings.Contains(output, "%d") {
-				output = fmt.Sprintf(output, bytesBefore(t, big, sel, strings.HasSuffix(c.output, "+")))
-			}
-			err := runTrain(t, output+dir, documents(t, c.input), sel)
-			if exitOf(err) != ExitFailed {
-				t.Fatalf("exit %d, want %d: %v", exitOf(err), ExitFailed, err)
-			}
-			contains(t, err, c.want...)
-			if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err == nil {
-				t.Error("_SUCCESS is there")
-			}
-			if left := outside.Hidden(t, dir); len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
-		})
+		output := strings.TrimSuffix(c.output, "+")
+		if strings.Contains(output, "%d") {
+			output = fmt.Sprintf(output, bytesBefore(t, big, sel, strings.HasSuffix(c.output, "+")))
+		}
+		for name, runner := range localRunners {
+			t.Run(what+" on "+name, func(t *testing.T) {
+				faulty.Reset()
+				dir := filepath.Join(t.TempDir(), "out")
+				err := trainOn(runner, output+dir, documents(t, c.input), sel)
+				if exitOf(err) != ExitFailed {
+					t.Fatalf("exit %d, want %d: %v", exitOf(err), ExitFailed, err)
+				}
+				contains(t, err, c.want...)
+				if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err == nil {
+					t.Error("_SUCCESS is there")
+				}
+				if left := outside.Hidden(t, dir); len(left) > 0 {
+					t.Errorf("left: %v", left)
+				}
+			})
+		}
 	}
 }
 
@@ -82,4 +88,79 @@ func bytesBefore(t *testing.T, input string, sel Selection, manifest bool) (n in
 		}
 	}
 	return n
+}
+
+// A run whose context ends says why, and publishes nothing; all of its steps in this process have ended when the direct
+// runner returns.
+func TestCancelled(t *testing.T) {
+	for name, runner := range localRunners {
+		faulty.Reset()
+		input := save(t, "in.tsv", "a\tupon the\nb\twhilst the\n")
+		if err := syscall.Mkfifo(input+".hold", 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		d := documents(t, "faulty://hold=2"+input)
+		run := NewRun("count", "test", &d, nil, nil)
+		dir := filepath.Join(t.TempDir(), "out")
+		ended := make(chan error)
+		go func() {
+			ended <- Run(ctx, runner, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(Progress) {})
+		}()
+		hold, err := os.OpenFile(input+".hold", os.O_WRONLY, 0) // returns when the job reads
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel(errors.New("enough"))
+		if err := hold.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; exitOf(err) != ExitFailed {
+			t.Errorf("%s: exit %d, %v", name, exitOf(err), err)
+		} else {
+			contains(t, err, "enough: nothing was published")
+		}
+		checkNothingPublished(t, dir)
+	}
+}
+
+// The counters move while a job runs: here it has read one file of two, and waits for the other until that has been shown.
+func TestProgressIsLive(t *testing.T) {
+	faulty.Reset()
+	a, b := save(t, "in.tsv", "a\tupon the\n"), save(t, "in.tsv", "b\twhilst the\n")
+	if err := syscall.Mkfifo(b+".hold", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := documents(t, "faulty://hold=4"+a, "faulty://hold=4"+b)
+	d.Tuning.Threads = 1
+	run := NewRun("count", "test", &d, nil, nil)
+	dir := filepath.Join(t.TempDir(), "out")
+	shown := make(chan Progress, 1000)
+	ended := make(chan error)
+	go func() {
+		ended <- Run(t.Context(), Runner{}, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(p Progress) { shown <- p })
+	}()
+	hold, err := os.OpenFile(b+".hold", os.O_WRONLY, 0) // returns when the job reads b
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range shown {
+		if p.Documents == 1 && p.Bytes == d.Files[0].Size && p.Features == 2 {
+			break
+		}
+	}
+	if err := hold.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	close(shown)
+	var last Progress
+	for p := range shown {
+		last = p
+	}
+	if want := (Progress{Bytes: d.Files[0].Size + d.Files[1].Size, Documents: 2, Features: 3, Merged: 3}); last != want {
+		t.Errorf("at the end %+v, want %+v", last, want)
+	}
 }

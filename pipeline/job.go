@@ -24,6 +24,20 @@ type Progress struct {
 	Merged    int64 // features that were merged and written
 }
 
+// add adds what a counter of a step shows.
+func (p *Progress) add(counter string, n int64) {
+	switch counter {
+	case transforms.CounterBytes:
+		p.Bytes += n
+	case transforms.CounterDocuments:
+		p.Documents += n
+	case transforms.CounterFeatures:
+		p.Features += n
+	case transforms.CounterMerged:
+		p.Merged += n
+	}
+}
+
 // job is one that an engine has taken.
 type job struct {
 	client jobpb.JobServiceClient
@@ -135,8 +149,8 @@ func (j job) cancel(ctx context.Context, end *cancelledError) error {
 	}
 }
 
-// watch calls report with the counters at once, then four times a second until stop is called, and once more.
-func (j job) watch(ctx context.Context, report func(Progress)) (stop func()) {
+// watchCounters calls report with the counters at once, then four times a second until stop is called, and once more.
+func watchCounters(ctx context.Context, counters func(context.Context) (Progress, error), report func(Progress)) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -144,7 +158,7 @@ func (j job) watch(ctx context.Context, report func(Progress)) (stop func()) {
 		ticker := time.NewTicker(250 * time.Millisecond)
 		defer ticker.Stop()
 		for {
-			if p, err := j.progress(ctx); err == nil {
+			if p, err := counters(ctx); err == nil {
 				report(p)
 			}
 			select {
@@ -158,7 +172,7 @@ func (j job) watch(ctx context.Context, report func(Progress)) (stop func()) {
 		end()
 		<-done
 		// The counters that count are the last ones. A job server that is gone has none.
-		if p, err := j.progress(context.WithoutCancel(ctx)); err == nil {
+		if p, err := counters(context.WithoutCancel(ctx)); err == nil {
 			report(p)
 		}
 	}
@@ -178,16 +192,7 @@ func (j job) progress(ctx context.Context) (p Progress, err error) {
 	results := metricsx.FromMonitoringInfos(j.graph, m.GetAttempted(), m.GetCommitted())
 	query := results.Query(func(r beam.MetricResult) bool { return r.Namespace() == transforms.CounterNamespace })
 	for _, c := range query.Counters() {
-		switch n := latest(c); c.Key.Name {
-		case transforms.CounterBytes:
-			p.Bytes += n
-		case transforms.CounterDocuments:
-			p.Documents += n
-		case transforms.CounterFeatures:
-			p.Features += n
-		case transforms.CounterMerged:
-			p.Merged += n
-		}
+		p.add(c.Key.Name, latest(c))
 	}
 	return p, nil
 }

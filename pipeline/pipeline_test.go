@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -61,14 +63,20 @@ func choose(t testing.TB, positive string, ks ...string) Selection {
 
 func runTrain(t testing.TB, dir string, d Documents, sel Selection) error {
 	t.Helper()
+	return onBoth(t, dir, func(runner Runner, dir string) error { return trainOn(runner, dir, d, sel) })
+}
+
+func trainOn(runner Runner, dir string, d Documents, sel Selection) error {
 	run := NewRun("train", "test", &d, nil, &sel)
-	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) { Train(s, run, dir, d, sel) }, func(Progress) {})
+	return Run(context.Background(), runner, dir, run, func(s beam.Scope) { Train(s, run, dir, d, sel) }, func(Progress) {})
 }
 
 func runCount(t testing.TB, dir string, d Documents) error {
 	t.Helper()
-	run := NewRun("count", "test", &d, nil, nil)
-	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(Progress) {})
+	return onBoth(t, dir, func(runner Runner, dir string) error {
+		run := NewRun("count", "test", &d, nil, nil)
+		return Run(context.Background(), runner, dir, run, func(s beam.Scope) { Count(s, run, dir, d) }, func(Progress) {})
+	})
 }
 
 func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, sel Selection) error {
@@ -77,8 +85,34 @@ func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, 
 	if err != nil {
 		return err
 	}
-	run := NewRun("select", "test", nil, &counts, &sel)
-	return Run(context.Background(), Runner{}, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
+	return onBoth(t, dir, func(runner Runner, dir string) error {
+		run := NewRun("select", "test", nil, &counts, &sel)
+		return Run(context.Background(), runner, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
+	})
+}
+
+// localRunners are those of one machine. Prism does what clusters do and the direct runner does not: it encodes what
+// crosses a step, sends DoFns to workers, and makes several bundles of a step.
+var localRunners = map[string]Runner{"direct": {}, "prism": {Prism: true}}
+
+// onBoth runs a job on the direct runner, and on Prism in a copy of what stands in the folder. Both come to the same end, and
+// publish the same bytes.
+func onBoth(t testing.TB, dir string, do func(runner Runner, dir string) error) error {
+	t.Helper()
+	twin := filepath.Join(t.TempDir(), "twin")
+	if err := os.CopyFS(twin, os.DirFS(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	err, other := do(localRunners["direct"], dir), do(localRunners["prism"], twin)
+	if fmt.Sprint(err) != strings.ReplaceAll(fmt.Sprint(other), twin, dir) || exitOf(err) != exitOf(other) {
+		t.Errorf("the direct runner ends with %d, %v; Prism with %d, %v", exitOf(err), err, exitOf(other), other)
+	}
+	if err == nil && other == nil {
+		if got, want := sums(t, twin), sums(t, dir); !maps.Equal(got, want) {
+			t.Errorf("Prism made %v, the direct runner %v", got, want)
+		}
+	}
+	return err
 }
 
 func read(t testing.TB, dir string) modelio.Published {

@@ -170,7 +170,7 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	}
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
-	failed := runner.execute(ctx, p, observer{
+	failed := runner.explain(runner.execute(ctx, p, observer{
 		watch: watch,
 		begun: func() bool {
 			state, err := modelio.ReadState(ctx, output)
@@ -183,7 +183,7 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 			}
 			return modelio.Cancel(context.WithoutCancel(ctx), output, run, cause.Error())
 		},
-	})
+	}))
 	var cancelled *cancelledError
 	if !errors.As(failed, &cancelled) && ctx.Err() != nil {
 		// Our own launcher has not come to the engine; of what the SDK's has done nothing is known.
@@ -196,8 +196,10 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 		return nil
 	case cancelled != nil:
 		return &Error{ExitFailed, cancelled}
+	case err != nil && failed != nil:
+		return &Error{ExitFailed, fmt.Errorf("%w; %w", failed, err)}
 	case err != nil:
-		return &Error{ExitFailed, errors.Join(failed, err)}
+		return &Error{ExitFailed, err}
 	case state.Success != nil:
 		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Success.Run, Published: true}}
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:
@@ -207,11 +209,9 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	case errors.As(failed, &usage):
 		return usage
 	case failed != nil && strings.Contains(failed.Error(), fileio.ErrTaken.Error()):
-		return &Error{ExitTaken, errors.New(cause(failed))}
-	case failed != nil && runner.Loopback():
-		return &Error{ExitFailed, errors.New(cause(failed))}
+		return &Error{ExitTaken, failed}
 	case failed != nil:
-		return &Error{ExitFailed, errors.New(fromEngine(cause(failed)))}
+		return &Error{ExitFailed, failed}
 	case !runner.Loopback():
 		return &Error{ExitUsage, fmt.Errorf("%s: the job ended well, but nothing is published here: is this a folder of all hosts, and not one on each?", output)}
 	}
@@ -223,6 +223,19 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 func judged(verdict, before *modelio.Verdict, run modelio.Run) bool {
 	return verdict != nil && verdict.Fingerprint == run.Fingerprint &&
 		(verdict.Run == run.ID || before == nil || before.Run != verdict.Run)
+}
+
+// explain makes one line of an error of the runner, which holds a plan and a stack where a step has failed.
+func (r Runner) explain(failed error) error {
+	var cancelled *cancelledError
+	var usage *Error
+	switch {
+	case failed == nil, errors.As(failed, &cancelled), errors.As(failed, &usage):
+		return failed
+	case r.Loopback():
+		return errors.New(cause(failed))
+	}
+	return errors.New(fromEngine(cause(failed)))
 }
 
 // fromEngine says what an error means that came from elsewhere. What is missing there may well be here.
@@ -255,8 +268,13 @@ func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
 }
 
 // cause is the line of a runner's error that says what went wrong: a DoFn's own error comes last, under the layers that
-// passed it on.
+// passed it on; a panic comes first, above them and its stack.
 func cause(err error) string {
+	if top, _, ok := strings.Cut(err.Error(), "\nFull error:\n"); ok {
+		if at := strings.Index(top, "panic: "); at >= 0 {
+			return strings.ReplaceAll(top[at:], "\n", " ") + " (a bug; --log_level=error shows where)"
+		}
+	}
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	return strings.TrimSpace(strings.TrimPrefix(last, "caused by:"))

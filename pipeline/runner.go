@@ -13,7 +13,6 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 	"google.golang.org/grpc"
@@ -21,9 +20,10 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// Runner is where a job runs. The zero value is Prism inside this process, and so are its workers.
+// Runner is where a job runs. The zero value is Beam's direct runner, inside this process.
 type Runner struct {
-	Endpoint    string // of a Beam job service, such as Flink's or Spark's; "" for a Prism of our own
+	Prism       bool   // a Prism of our own, which checks what clusters demand; it listens on a port, see OpensPort
+	Endpoint    string // of a Beam job service, such as Flink's or Spark's; "" runs the job from this process
 	Environment string // how the engine starts workers: PROCESS, DOCKER or LOOPBACK, as Beam's --environment_type
 	Config      string // of the environment, as Beam's --environment_config
 	Beam        string // a runner that the SDK runs by itself, such as dataflow
@@ -36,8 +36,12 @@ type Runner struct {
 	StallTimeout time.Duration
 }
 
-// Here reports whether the job is run by this process, by a Prism of its own.
+// Here reports whether the job is run by this process.
 func (r Runner) Here() bool { return r.Endpoint == "" && r.Beam == "" }
+
+// OpensPort reports whether this process serves jobs while it runs one, by a Prism of its own: direct workers need none, but
+// workers that are other processes do. Whoever connects to that server can have it run commands.
+func (r Runner) OpensPort() bool { return r.Here() && (r.Prism || r.Environment != "") }
 
 // observer is what the one who runs a job knows and wants to know.
 type observer struct {
@@ -51,6 +55,9 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err 
 	if r.Beam != "" {
 		_, err := beam.Run(ctx, r.Beam, p)
 		return err
+	}
+	if r.Here() && !r.OpensPort() {
+		return executeDirect(ctx, p, o.watch)
 	}
 	environment, stop, err := r.environment(ctx)
 	if err != nil {
@@ -80,7 +87,7 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err 
 	if r.judgesStart() {
 		defer cancelUnlessBegun(r.StallTimeout, o.begun, cancel)()
 	}
-	defer job.watch(ctx, o.watch)()
+	defer watchCounters(ctx, job.progress, o.watch)()
 	return job.wait(ctx, o.mark)
 }
 
@@ -136,7 +143,7 @@ const connectTimeout = 20 * time.Second
 
 func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() error, error) {
 	if r.Here() {
-		client, err := prism.CreateJobServer(ctx, prism.Options{})
+		client, err := startPrism(ctx)
 		return client, func() error { return nil }, err
 	}
 	connection, err := grpc.NewClient(r.Endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),

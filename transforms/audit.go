@@ -2,13 +2,11 @@ package transforms
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -20,7 +18,7 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&auditFn{})
+	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&auditFn{})
 }
 
 // Exit codes of a verdict.
@@ -60,7 +58,7 @@ type auditFn struct {
 	Params AuditParams
 }
 
-func (f *auditFn) ProcessElement(ctx context.Context, _ int, totals, parts func(*[]byte) bool, emit func([]byte)) error {
+func (f *auditFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, emit func([]byte)) error {
 	var total Totals
 	if err := each(totals, func(t Totals) error { total.add(t); return nil }); err != nil {
 		return err
@@ -72,12 +70,6 @@ func (f *auditFn) ProcessElement(ctx context.Context, _ int, totals, parts func(
 	}
 	audited, err := audit(total, list, f.Params)
 	if err != nil {
-		// Prism may begin this bundle after one before it has failed, and reports the error that reaches it first.
-		// What is missing here is the effect of that one, which takes precedence.
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
 		return err
 	}
 	pieces, err := audited.pieces()

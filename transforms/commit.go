@@ -49,6 +49,9 @@ type commitCountsFn struct {
 }
 
 func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, audits func(*[]byte) bool) error {
+	if ctx.Err() != nil { // the run was cancelled, which the steps before may not have seen
+		return context.Cause(ctx)
+	}
 	a, err := joinAudited(audits)
 	if err != nil {
 		return err
@@ -88,6 +91,9 @@ func (f *commitBucketsFn) ProcessElement(ctx context.Context, _ int, audits, sol
 
 // commit publishes a selection; named is nil if features are counted by name.
 func (p CommitParams) commit(ctx context.Context, audits, solved, selected, named func(*[]byte) bool) error {
+	if ctx.Err() != nil { // the run was cancelled, which the steps before may not have seen
+		return context.Cause(ctx)
+	}
 	a, err := joinAudited(audits)
 	if err != nil {
 		return err

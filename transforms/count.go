@@ -101,7 +101,7 @@ func CountFeatures(s beam.Scope, ranges beam.PCollection, p CountParams) (blocks
 	return beam.ParDo2(s, &countFn{Params: p}, ranges)
 }
 
-// countFn counts with several goroutines, whatever the number of bundles: Prism makes one bundle of all ranges.
+// countFn counts with several goroutines, whatever the number of bundles: a local runner makes one of all ranges.
 // ProcessElement hands them ranges and passes on the blocks that they have ready; FinishBundle waits for the rest.
 type countFn struct {
 	Params CountParams

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// workers do the elements of a bundle in several goroutines, whatever the number of bundles: Prism makes one bundle of
-// all elements. ProcessElement hands them over and FinishBundle waits for the rest; Beam wants what they emit to come
+// workers do the elements of a bundle in several goroutines, whatever the number of bundles: a local runner makes one
+// bundle of all elements. ProcessElement hands them over and FinishBundle waits for the rest; Beam wants what they emit to come
 // from its own goroutine, so that both pass it on.
 type workers struct {
 	tasks     chan task

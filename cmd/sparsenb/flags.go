@@ -17,7 +17,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// flags are those of one verb; the flag set also has the 58 of Beam.
+// flags are those of one verb, with what it explains of Beam's; the flag set also has the others of Beam's 58.
 type flags struct {
 	verb  string
 	names []string
@@ -25,11 +25,11 @@ type flags struct {
 }
 
 func ownFlags(fs *flag.FlagSet, v verb) flags {
-	before := map[string]bool{}
-	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = true })
+	before := map[string]string{}
+	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = f.Usage })
 	own := flags{verb: v.name, run: v.prepare(fs)}
 	fs.VisitAll(func(f *flag.Flag) {
-		if !before[f.Name] {
+		if usage, ok := before[f.Name]; !ok || usage != f.Usage {
 			own.names = append(own.names, f.Name)
 		}
 	})

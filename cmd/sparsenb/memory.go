@@ -15,7 +15,8 @@ import (
 )
 
 func addMemoryFlag(fs *flag.FlagSet) *string {
-	return fs.String("memory_budget", "", "=1GiB\n        how much memory to use; when it is short, counts go to temporary files in --temp_location (default half of the machine's, or of the container's limit; on an engine 256MiB a slot)")
+	explain(fs, "temp_location", "=DIR\n        the folder for temporary files; on Dataflow a name such as gs://bucket/folder (default that of the system)")
+	return fs.String("memory_budget", "", "=BYTES\n        how much memory to use, such as 1GiB; when it is short, counts go to temporary files in --temp_location (default half of the machine's, or of the container's limit; on an engine 256MiB a slot)")
 }
 
 // leastMemory is what the program needs beside what it counts.

@@ -140,6 +140,39 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// An interrupted run ends although its storage does not answer.
+func TestSignalWhileStorageHangs(t *testing.T) {
+	dir := t.TempDir()
+	input := filepath.Join(dir, "in.tsv")
+	if err := os.WriteFile(input, []byte("a\tupon the\nb\twhilst the\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(input+".hold", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sparsenb", "--input=faulty://hold=2"+input, "--output="+filepath.Join(dir, "out"), "--k=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hold, err := os.OpenFile(input+".hold", os.O_WRONLY, 0) // returns when the job reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Close()
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("%v, want exit code 130", err)
+	}
+	if text := stderr.String(); text != "sparsenb: interrupted (interrupt): nothing was published; the same command starts again\n" {
+		t.Errorf("%q", text)
+	}
+}
+
 // What may not be read or written is found before any job. Root may read and write everything, so that the command runs
 // as somebody else here.
 func TestPermissions(t *testing.T) {

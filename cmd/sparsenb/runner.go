@@ -22,10 +22,25 @@ import (
 )
 
 // runnerNames are what Beam's --runner may be here, in the spellings of Beam's SDKs for Go and for Python.
-var runnerNames = []string{"prism", "PrismRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
+var runnerNames = []string{"direct", "DirectRunner", "prism", "PrismRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
 	"universal", "portable", "PortableRunner", "dataflow", "DataflowRunner"}
 
+// explain puts the usage of a flag of Beam's in our words, which makes the verb's help list it.
+func explain(fs *flag.FlagSet, name, usage string) { fs.Lookup(name).Usage = usage }
+
 func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
+	explain(fs, "runner", "=direct\n        what runs the job: direct, in this process; prism, in this process, with a port for workers; flink, spark or portable, at --endpoint; dataflow (default direct)")
+	explain(fs, "endpoint", "=HOST:PORT\n        the Beam job server of the Flink or Spark cluster, such as localhost:8099")
+	explain(fs, "parallelism", "=N\n        how many tasks run at once on Flink (default what its job server is configured with)")
+	explain(fs, "environment_type", "=PROCESS\n        how an engine starts workers: PROCESS, DOCKER or LOOPBACK, in the launcher (default PROCESS)")
+	explain(fs, "environment_config", "=JSON|IMAGE\n        with DOCKER the image; with PROCESS the program, as in {\"command\": \"/usr/local/bin/sparsenb\"} (default this program, at the same path)")
+	for _, name := range []string{"project", "region"} {
+		explain(fs, name, "="+strings.ToUpper(name)+"\n        of Google Cloud, for --runner=dataflow")
+	}
+	explain(fs, "staging_location", "=gs://BUCKET/FOLDER\n        where --runner=dataflow puts the program and the job")
+	explain(fs, "template_location", "=gs://BUCKET/OBJECT\n        with --runner=dataflow, write the job there as a template, to be run later")
+	explain(fs, "worker_binary", "=FILE\n        the program, built for Linux, that the workers of --runner=dataflow run")
+	explain(fs, "sdk_container_image", "=IMAGE\n        the image of the workers of --runner=dataflow")
 	stall := fs.String("stall_timeout", "30m", "=30m\n        how long a job on an engine may show no progress before it is cancelled; 0 is for ever (default 30m)")
 	return func() (pipeline.Runner, error) {
 		timeout, err := time.ParseDuration(*stall)
@@ -34,26 +49,35 @@ func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
 		}
 		r, err := chooseRunner()
 		r.StallTimeout = timeout
+		if err == nil {
+			warnOfPort(r)
+		}
 		return r, err
 	}
 }
 
-// chooseRunner returns what Beam's flags say. What is called direct elsewhere is Prism here, which checks more and does
-// not lose the work of goroutines.
+// chooseRunner returns what Beam's flags say. Without any, that is the direct runner, which opens no port.
 func chooseRunner() (r pipeline.Runner, err error) {
 	if *jobopts.Async {
 		return r, pipeline.Usagef("--async is not supported: the command ends when the run is published; it may be killed once the job is submitted")
 	}
 	name := *runners.Runner
+	elsewhere := *jobopts.Endpoint != "" || *jobopts.EnvironmentType != ""
 	switch name {
+	case "":
+		if !elsewhere {
+			return r, checkRunner(r)
+		}
 	case "direct", "DirectRunner":
-		warn("--runner=%s is run by Prism, inside this process", name)
-		return r, nil
+		if elsewhere {
+			return r, pipeline.Usagef("--runner=%s works in this process: leave out --endpoint and --environment_type", name)
+		}
+		return r, checkRunner(r)
 	case "dataflow", "DataflowRunner":
 		return dataflow()
-	case "", "prism", "PrismRunner":
-		if *jobopts.Endpoint == "" && *jobopts.EnvironmentType == "" {
-			r.Parallelism = *jobopts.Parallelism
+	case "prism", "PrismRunner":
+		if !elsewhere {
+			r.Prism = true
 			return r, checkRunner(r)
 		}
 	case "flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner":
@@ -82,6 +106,13 @@ func chooseRunner() (r pipeline.Runner, err error) {
 	return r, err
 }
 
+// warnOfPort says who can misuse a job server of this process, which has no password and can be asked to start commands.
+func warnOfPort(r pipeline.Runner) {
+	if r.OpensPort() {
+		warn("Prism listens on a port while the job runs: %s can run commands as this user through it; --runner=direct opens no port", pipeline.WhoReachesPrism)
+	}
+}
+
 // checkRunner finds what no engine would take.
 func checkRunner(r pipeline.Runner) error {
 	if r.Endpoint != "" {
@@ -91,7 +122,7 @@ func checkRunner(r pipeline.Runner) error {
 		}
 	}
 	if wasGiven("parallelism") && (r.Here() || r.Parallelism < 1) {
-		return pipeline.Usagef("--parallelism=%d: it is a number from 1, for an engine; Prism uses all cores", r.Parallelism)
+		return pipeline.Usagef("--parallelism=%d: it is a number from 1, for an engine; a local run uses all cores", r.Parallelism)
 	}
 	switch {
 	case r.Environment == "DOCKER" && r.Config == "":

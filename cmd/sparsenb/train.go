@@ -29,9 +29,8 @@ buckets (--hash_bits). Files may be plain or compressed by gzip, zstd or bzip2, 
 DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
 killed is finished by the same command. A run that is complete is not repeated.
 
-Without more the work is done here, on all cores. With --runner=flink|spark --endpoint=HOST:PORT a cluster does it, with
---runner=dataflow Google's service; --parallelism, --environment_type and --environment_config are Beam's, as docs/engines.md
-says.
+By default it runs locally, in this process and on all cores, and opens no port. With --runner=flink|spark --endpoint=HOST:PORT
+a cluster does the work, with --runner=dataflow Google's service; docs/engines.md says more. Other flags of Beam work, too.
 
 Other verbs (sparsenb help VERB):
   count     documents → counts
@@ -95,7 +94,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		printf(os.Stderr, "sparsenb: wrote the template %s; it publishes to %s\n", runner.Template, output)
 		return nil
 	}
-	if runner.Here() && runtime.GOMAXPROCS(0) < 2 {
+	if runner.OpensPort() && runtime.GOMAXPROCS(0) < 2 {
 		// Prism waits for side inputs in a loop. On one processor it takes turns with the work, by slices of 10 ms: select
 		// took 4.7 s, and takes .6 s where the operating system shares out the processor.
 		runtime.GOMAXPROCS(2)

@@ -8,6 +8,9 @@
 //	faulty://stop=N/…    the process is stopped, by SIGSTOP, in the midst of the N-th change: it is allowed, and not yet made
 //	faulty://kill=N/…    the process is killed there
 //	faulty://call=N/…    Call is called there
+//	faulty://hold=N/…    who reads the file PATH after its N-th opening waits for the pipe PATH.hold to be opened by a writer,
+//	                     and closed
+//	faulty://die=N/…     with the N-th byte written the storage fails, and from then on all that is asked of it
 //
 // A change is that a file appears or goes.
 package faulty
@@ -67,6 +70,14 @@ func (s *store) count(kind string, limit, n int64) int64 {
 	return s.used[key]
 }
 
+// dead fails if the storage has died.
+func (s *store) dead(name string) error {
+	if s.use(name, "die", 0) {
+		return fmt.Errorf("%s: %w", name, syscall.EIO)
+	}
+	return nil
+}
+
 func renamed(prefix string, infos []fileio.Info) []fileio.Info {
 	for i := range infos {
 		infos[i].Name = prefix + infos[i].Name
@@ -76,18 +87,27 @@ func renamed(prefix string, infos []fileio.Info) []fileio.Info {
 
 func (s *store) Glob(ctx context.Context, pattern string) ([]fileio.Info, error) {
 	prefix, _, _, path := fault(pattern)
+	if err := s.dead(pattern); err != nil {
+		return nil, err
+	}
 	infos, err := s.local.Glob(ctx, path)
 	return renamed(prefix, infos), err
 }
 
 func (s *store) List(ctx context.Context, dir string) ([]fileio.Info, error) {
 	prefix, _, _, path := fault(dir)
+	if err := s.dead(dir); err != nil {
+		return nil, err
+	}
 	infos, err := s.local.List(ctx, path) // keeps the slashes of folders
 	return renamed(prefix, infos), err
 }
 
 func (s *store) Stat(ctx context.Context, name string) (fileio.Info, error) {
 	prefix, _, _, path := fault(name)
+	if err := s.dead(name); err != nil {
+		return fileio.Info{}, err
+	}
 	info, err := s.local.Stat(ctx, path)
 	info.Name = prefix + info.Name
 	return info, err
@@ -99,6 +119,9 @@ func (s *store) Open(ctx context.Context, name string) (fileio.File, error) {
 	if data && s.use(name, "open", 1) {
 		return nil, fmt.Errorf("%s: %w", name, syscall.ENOENT)
 	}
+	if err := s.dead(name); err != nil {
+		return nil, err
+	}
 	f, err := s.local.Open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -106,6 +129,9 @@ func (s *store) Open(ctx context.Context, name string) (fileio.File, error) {
 	opened := &file{File: f, prefix: prefix, limit: -1}
 	if kind == "read" || kind == "panic" {
 		opened.limit, opened.panics = limit, kind == "panic"
+	}
+	if s.use(name, "hold", 1) {
+		opened.pipe = path + ".hold"
 	}
 	return opened, nil
 }
@@ -115,6 +141,7 @@ type file struct {
 	prefix string
 	limit  int64
 	panics bool
+	pipe   string // to wait for, once; empty for none
 }
 
 // Panic is what a file panics with.
@@ -137,11 +164,20 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 		}
 		return 0, fmt.Errorf("%s: %w", info.Name, syscall.EIO)
 	}
+	if pipe := f.pipe; pipe != "" {
+		f.pipe = ""
+		if _, err := os.ReadFile(pipe); err != nil {
+			return 0, err
+		}
+	}
 	return f.File.ReadAt(p, offset)
 }
 
 func (s *store) Create(ctx context.Context, name string, c fileio.Condition) (fileio.Writer, error) {
 	_, _, _, path := fault(name)
+	if err := s.dead(name); err != nil {
+		return nil, err
+	}
 	c.Held = s.change(name, c.Held)
 	w, err := s.local.Create(ctx, path, c)
 	return &writer{w, s, name}, err
@@ -156,6 +192,9 @@ type writer struct {
 func (w *writer) Write(p []byte) (int, error) {
 	if w.store.use(w.name, "write", int64(len(p))) {
 		return 0, fmt.Errorf("%s: %w", w.name, syscall.ENOSPC)
+	}
+	if w.store.use(w.name, "die", int64(len(p))) {
+		return 0, fmt.Errorf("%s: %w", w.name, syscall.EIO)
 	}
 	return w.Writer.Write(p)
 }
@@ -198,16 +237,25 @@ func stop() error {
 
 func (s *store) Remove(ctx context.Context, name string, held fileio.Held) error {
 	_, _, _, path := fault(name)
+	if err := s.dead(name); err != nil {
+		return err
+	}
 	return s.local.Remove(ctx, path, s.change(name, held))
 }
 
 func (s *store) Sweep(ctx context.Context, dir string, held fileio.Held) error {
 	_, _, _, path := fault(dir)
+	if err := s.dead(dir); err != nil {
+		return err
+	}
 	return s.local.Sweep(ctx, path, s.change(dir, held))
 }
 
 func (s *store) CheckWritable(ctx context.Context, dir string) error {
 	_, _, _, path := fault(dir)
+	if err := s.dead(dir); err != nil {
+		return err
+	}
 	return s.local.CheckWritable(ctx, path)
 }
 

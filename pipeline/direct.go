@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
+
+	"github.com/sparsenb/sparsenb/transforms"
+)
+
+// executeDirect runs a pipeline in this process, by Beam's direct runner: one bundle a step, and no port. Beam calls it
+// deprecated and offers Prism instead, whose job server takes commands from whoever connects. All that depends on it is in
+// this file.
+func executeDirect(ctx context.Context, p *beam.Pipeline, watch func(Progress)) error {
+	edges, _, err := p.Build()
+	if err != nil {
+		return err
+	}
+	plan, err := direct.Compile(edges)
+	if err != nil {
+		return err
+	}
+	ctx = metrics.SetBundleID(ctx, "direct") // makes the store of the counters
+	defer watchCounters(ctx, storeCounters(metrics.GetStore(ctx)), watch)()
+	ended := make(chan error, 1)
+	go func() {
+		err := plan.Execute(ctx, "", exec.DataContext{})
+		if down := plan.Down(ctx); err == nil { // else it repeats the error
+			err = down
+		}
+		if err != nil {
+			log.Error(ctx, err) // in full; the command says it in a line
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select { // steps look at ctx now and then
+	case <-ended:
+	case <-time.After(cancelPatience):
+	}
+	return &cancelledError{cause: context.Cause(ctx), confirmed: true} // what still runs ends with this process, and publishes nothing
+}
+
+// cancelPatience is how long the steps in this process may take to see that they are to end. A read from storage that hangs
+// does not see it.
+const cancelPatience = 2 * time.Second
+
+// storeCounters reads the counters of DoFns in this process.
+func storeCounters(store *metrics.Store) func(context.Context) (Progress, error) {
+	return func(context.Context) (p Progress, err error) {
+		err = metrics.Extractor{SumInt64: func(l metrics.Labels, n int64) {
+			if l.Namespace() == transforms.CounterNamespace {
+				p.add(l.Name(), n)
+			}
+		}}.ExtractFrom(store)
+		if err != nil {
+			return p, fmt.Errorf("reading the counters: %w", err)
+		}
+		return p, nil
+	}
+}

@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// WhoReachesPrism is who can connect to a Prism of this process.
+const WhoReachesPrism = "any user of this machine"
+
+// openListeners are the sockets of this process that listen on all addresses.
+func openListeners() (map[int]bool, error) {
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return nil, err
+	}
+	open := map[int]bool{}
+	for _, file := range files {
+		fd, err := strconv.Atoi(file.Name())
+		if err != nil {
+			return nil, err
+		}
+		if listens, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN); err != nil || listens == 0 {
+			continue // no socket, or closed meanwhile
+		}
+		address, err := unix.Getsockname(fd)
+		if err != nil {
+			continue
+		}
+		switch a := address.(type) {
+		case *unix.SockaddrInet4:
+			open[fd] = netip.AddrFrom4(a.Addr).IsUnspecified()
+		case *unix.SockaddrInet6:
+			open[fd] = netip.AddrFrom16(a.Addr).IsUnspecified()
+		}
+	}
+	return open, nil
+}
+
+// closeToOtherHosts makes all sockets that listen on all addresses, but for those known before, accept what comes over the
+// loopback device only.
+func closeToOtherHosts(before map[int]bool) error {
+	after, err := openListeners()
+	if err != nil {
+		return err
+	}
+	for fd, open := range after {
+		if open && !before[fd] {
+			err = errors.Join(err, unix.BindToDevice(fd, "lo"))
+		}
+	}
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("%w: before Linux 5.7 this takes root; --runner=direct opens no port", err)
+	}
+	return err
+}
