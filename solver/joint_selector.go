@@ -40,7 +40,7 @@ func (r JointResult) Selector(p JointProblem) JointSelector {
 		return s
 	}
 	score := s.scoring()
-	s.Low, s.High = thresholds(r.Take, func(i int) (float64, int64) {
+	s.Low, s.High = thresholds(r.Take, r.Parameters.Resolution(), func(i int) (float64, int64) {
 		classes, counts, size := p.At(i)
 		return score(classes, counts), size
 	})

@@ -28,6 +28,14 @@ type JointSolution struct {
 // model is what all rows of the solution have in common.
 func (s Solution) model() modelio.ModelRow { return s.Models[0] }
 
+// Resolution is the gain up to which rounding decides.
+func (s Solution) Resolution() float64 {
+	if s.Joint != nil {
+		return s.Joint.Parameters.Resolution()
+	}
+	return s.Parameters.Resolution()
+}
+
 // Counts are those of a feature on the sides of the problem: two, or if it is joint one for each class. Labels come in
 // their order.
 func (s Solution) Counts(labels []string, count func(i int) float64) []float64 {

@@ -67,7 +67,7 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 		gain += row.Score
 	}
 	features := int64(len(rows) / len(s.Models))
-	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*m.Gain+1e-12) {
+	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*m.Gain+1e-12+s.Resolution()) {
 		return fmt.Errorf("the model of %s was solved with a gain of %v, but %d features were found that gain %v",
 			s.model().Key(), s.model().Gain, features, gain)
 	}
