@@ -294,6 +294,9 @@ func TestVerifyComputesTheNumbers(t *testing.T) {
 		"another problem":        func(p *modelio.Published) { p.Models[0].Negative = "Jay" },
 		"another strategy":       func(p *modelio.Published) { p.Models[0].Strategy = modelio.OneVersusRest },
 		"another method":         func(p *modelio.Published) { p.Models[0].Method = "chi2" },
+		"documents":              func(p *modelio.Published) { *p.Features[1].DocumentsNegative++ },
+		"no documents":           func(p *modelio.Published) { p.Features[1].DocumentsPositive = nil },
+		"ties":                   func(p *modelio.Published) { p.Models[0].TiedLeftOut++ },
 		"statistic":              func(p *modelio.Published) { p.Features[0].Statistic++ },
 		"twin":                   func(p *modelio.Published) { twin := p.Features[0]; twin.Rank = 2; p.Features[1] = twin },
 	} {

@@ -59,8 +59,12 @@ func (v *verifier) model(rows []modelio.ModelRow) error {
 				return fmt.Errorf("the feature %q is not in the counts, or twice in the model", f.Feature)
 			}
 			names[f.Feature] = true
-			features = append(features, transforms.Feature{Name: f.Feature, ID: counted.id,
-				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })})
+			feature := transforms.Feature{Name: f.Feature, ID: counted.id,
+				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })}
+			if counted.documents != nil {
+				feature.Documents = solution.Counts(counted.labels, func(i int) float64 { return counted.documents[i] })
+			}
+			features = append(features, feature)
 		}
 	}
 	e, err := v.again(&solution, features)
@@ -100,6 +104,7 @@ func shares(rows []modelio.ModelRow) string {
 type evaluated struct {
 	base, gain, bound float64
 	intercepts        []float64 // by row of the model
+	tied, left        int64     // features that tie at the end of the selection, and those left out that they tie with
 }
 
 // again solves nothing, but evaluates what was found, and completes the solution by it.
@@ -110,6 +115,9 @@ func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) 
 		e, err = v.sidesAgain(s, features)
 	}
 	for i, m := range s.Models {
+		if err == nil && (m.TiedSelected != e.tied || m.TiedLeftOut != e.left) {
+			err = fmt.Errorf("%d features tie with %d left out; found %d and %d", m.TiedSelected, m.TiedLeftOut, e.tied, e.left)
+		}
 		if err == nil {
 			err = cmp.Or(
 				sameNumbers([]number{{"base", m.Base, e.base}, {"intercept", m.Intercept, e.intercepts[i]}}),
@@ -135,6 +143,7 @@ func (v *verifier) sidesAgain(s *transforms.Solution, features []transforms.Feat
 	if e.base, e.gain, s.Parameters, err = solver.Evaluate(p, take); err != nil {
 		return e, err
 	}
+	e.tied, e.left = p.Ties(take)
 	e.intercepts = []float64{s.Parameters.Intercept}
 	s.Selector.Statistic = p.Statistic()
 	e.bound, err = solver.Bound(p, m.Odds)
@@ -155,6 +164,7 @@ func (v *verifier) jointAgain(s *transforms.Solution, features []transforms.Feat
 	if e.base, e.gain, s.Joint.Parameters, err = solver.JointEvaluate(p, take); err != nil {
 		return e, err
 	}
+	e.tied, e.left = p.Ties(take)
 	e.intercepts = s.Joint.Parameters.Intercepts
 	var alpha []float64
 	for _, m := range s.Models {
@@ -184,6 +194,9 @@ func sameFeature(got, want modelio.FeatureRow, resolution float64) error {
 	}
 	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
 		return fmt.Errorf("feature %q has counts %v and %v; found %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
+	}
+	if !sameOrNull(got.DocumentsPositive, want.DocumentsPositive) || !sameOrNull(got.DocumentsNegative, want.DocumentsNegative) {
+		return fmt.Errorf("feature %q stands in other numbers of documents than were counted", got.Feature)
 	}
 	err := cmp.Or(
 		sameGains([]number{{"score", got.Score, want.Score}, {"statistic", got.Statistic, want.Statistic}}, resolution),
@@ -300,6 +313,8 @@ func (v *verifier) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
 func isCertificate(text string) bool {
 	return text == solver.Optimal.String() || text == solver.Bounded.String() || text == solver.Heuristic.String()
 }
+
+func sameOrNull(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
 type number struct {
 	name      string

@@ -35,6 +35,9 @@ func (r JointResult) Selector(p JointProblem) JointSelector {
 		Documents: p.Documents,
 		At:        sharesOf(r.Alpha),
 	}
+	if r.K == 1 && p.Model == Multinomial { // which is selected at the shares of all counts
+		s.At = sharesOf(newJointRanking(p).massOf(p.size))
+	}
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s

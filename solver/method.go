@@ -65,12 +65,7 @@ func (p Problem) Statistic() *Statistic {
 		s.Positive, s.Negative = p.DocumentsPositive+2*p.Smoothing, p.DocumentsNegative+2*p.Smoothing
 		return s
 	}
-	var positive, negative sum
-	for _, g := range p.Groups {
-		positive.add(float64(g.Size) * (g.Positive + p.Smoothing))
-		negative.add(float64(g.Size) * (g.Negative + p.Smoothing))
-	}
-	s.Positive, s.Negative = positive.value(), negative.value()
+	s.Positive, s.Negative = p.masses()
 	return s
 }
 

@@ -233,6 +233,16 @@ func (p Problem) validateDocuments() error {
 	return nil
 }
 
+// masses returns the smoothed counts of the classes.
+func (p Problem) masses() (positive, negative float64) {
+	var a, b sum
+	for _, g := range p.Groups {
+		a.add(float64(g.Size) * (g.Positive + p.Smoothing))
+		b.add(float64(g.Size) * (g.Negative + p.Smoothing))
+	}
+	return a.value(), b.value()
+}
+
 // features returns m, the number of features.
 func (p Problem) features() int64 {
 	var m int64

@@ -36,6 +36,10 @@ func (r Result) Selector(p Problem) Selector {
 		DocumentsNegative: p.DocumentsNegative,
 	}
 	s.Alpha, s.Beta = odds(r.Odds).shares()
+	if r.K == 1 && p.Model == Multinomial { // which is selected at the share of all counts
+		positive, negative := p.masses()
+		s.Alpha, s.Beta = odds(positive / negative).shares()
+	}
 	s.Statistic = p.Statistic()
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64

@@ -94,7 +94,7 @@ func TestRecordsKeepNumbersThatAreNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decode[[]modelio.FeatureRow](b); err != nil || !slices.Equal(got, want) {
+	if got, err := decode[[]modelio.FeatureRow](b); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := decode[Part](b); err == nil {
