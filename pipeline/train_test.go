@@ -17,6 +17,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // The promise: the same input gives the same bytes, however it is cut, ordered, packed and counted.
@@ -482,6 +483,68 @@ func TestTiesAreTold(t *testing.T) {
 			if _, err := Verify(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// What the features are made of stands in the manifest and in the model itself, also where it was made from counts, and
+// with the stop words as words.
+func TestAnalyzerIsTold(t *testing.T) {
+	d := documents(t, federalist)
+	d.Analyzer, d.HashBits, d.StopWords = kernel.Analyzer{Min: 1, Max: 2}, 10, []string{"the", "of", "and", "of"}
+	want := modelio.Analyzer{
+		Unit: "word", Ngrams: [2]int{1, 2}, Lowercase: "unicode", TokenPattern: `(?u)\b\w\w+\b`, StopWords: []string{"and", "of", "the"}, HashBits: 10,
+	}
+	trained, counted, selected := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, trained, d, choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	d.StopWords = []string{"and", "the", "of"}
+	if err := runCount(t, counted, d); err != nil {
+		t.Fatal(err)
+	}
+	if err := runSelect(t, selected, counted, nil, choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{trained, counted, selected} {
+		m := read(t, dir).Manifest
+		if m.Analyzer == nil || !reflect.DeepEqual(*m.Analyzer, want) {
+			t.Errorf("%s: %+v, want %+v", m.Verb, m.Analyzer, want)
+		}
+		if !strings.HasPrefix(m.Options["stop_words"], "3 words, sha256 ") {
+			t.Errorf("%s: %v", m.Verb, m.Options)
+		}
+		if dir == counted {
+			continue
+		}
+		text, err := countio.Metadata(t.Context(), filepath.Join(dir, modelio.ModelFile), "sparsenb.analyzer")
+		if want := `{"unit":"word","ngrams":[1,2],"lowercase":"unicode","token_pattern":"(?u)\\b\\w\\w+\\b","stop_words":["and","of","the"],"hash_bits":10}`; err != nil || text != want {
+			t.Errorf("%s: the model has %s, %v; want %s", m.Verb, text, err, want)
+		}
+	}
+	if a, b := sums(t, trained), sums(t, selected); a[modelio.ModelFile] != b[modelio.ModelFile] || a[modelio.ModelFile] == "" {
+		t.Error("the model of a run and of its counts differ")
+	}
+	// Of characters there are neither words nor stop words; a table does not say what its features are.
+	d = documents(t, federalist)
+	d.Analyzer = kernel.Analyzer{Unit: kernel.CharWB, Min: 2, Max: 3}
+	chars := filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, chars, d, choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	if a := read(t, chars).Manifest.Analyzer; !reflect.DeepEqual(*a, modelio.Analyzer{Unit: "char_wb", Ngrams: [2]int{2, 3}, Lowercase: "unicode"}) {
+		t.Errorf("%+v", a)
+	}
+	own := filepath.Join(t.TempDir(), "out")
+	if err := runSelect(t, own, save(t, "wide.csv", "feature,a,b\nx,3,1\ny,1,5\n"), nil, choose(t, "", "2")); err != nil {
+		t.Fatal(err)
+	}
+	if a := read(t, own).Manifest.Analyzer; a != nil {
+		t.Errorf("%+v", a)
+	}
+	for _, dir := range []string{trained, selected, chars, own} {
+		if _, err := Verify(t.Context(), dir); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -2,20 +2,47 @@ package pipeline
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
 )
 
+// analyzer compares what model.parquet says of its features with the manifest.
+func (v *verifier) analyzer() error {
+	text, err := countio.Metadata(v.ctx, fileio.Join(v.dir, modelio.ModelFile), modelio.AnalyzerKey)
+	if err != nil {
+		return err
+	}
+	var a *modelio.Analyzer
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			return fmt.Errorf("%s: %s: %w", modelio.ModelFile, modelio.AnalyzerKey, err)
+		}
+	}
+	if !reflect.DeepEqual(a, v.run.Manifest.Analyzer) {
+		return fmt.Errorf("%s and %s are of different analyzers", modelio.ModelFile, modelio.ManifestFile)
+	}
+	return nil
+}
+
 // models computes every model again from the counts of its features, and the bound at its α.
 func (v *verifier) models() error {
+	if len(v.run.Models) > 0 {
+		if err := v.analyzer(); err != nil {
+			return err
+		}
+	}
 	v.features = map[modelio.Key][]modelio.FeatureRow{}
 	for _, f := range v.run.Features {
 		v.features[f.Key()] = append(v.features[f.Key()], f)

@@ -74,7 +74,7 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 	return nil
 }
 
-func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, error) {
+func (t *tables) write(ctx context.Context, dir string, a *modelio.Analyzer) ([]countio.FileSum, error) {
 	features, err := modelio.WriteTable(ctx, dir, modelio.FeaturesFile, t.features)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (t *tables) write(ctx context.Context, dir string) ([]countio.FileSum, erro
 	for _, s := range t.solutions {
 		models = append(models, s.Models...)
 	}
-	model, err := modelio.WriteTable(ctx, dir, modelio.ModelFile, models)
+	model, err := modelio.WriteModels(ctx, dir, models, a)
 	if err != nil {
 		return nil, err
 	}

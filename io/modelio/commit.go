@@ -345,11 +345,30 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 
 // WriteTable writes a table of the run.
 func WriteTable[T any](ctx context.Context, dir, name string, rows []T) (countio.FileSum, error) {
+	return writeTable(ctx, dir, name, rows, nil)
+}
+
+// WriteModels writes model.parquet, with the analyzer if it is known.
+func WriteModels(ctx context.Context, dir string, rows []ModelRow, a *Analyzer) (countio.FileSum, error) {
+	if a == nil {
+		return writeTable(ctx, dir, ModelFile, rows, nil)
+	}
+	content, err := json.Marshal(a)
+	if err != nil {
+		return countio.FileSum{}, err
+	}
+	return writeTable(ctx, dir, ModelFile, rows, map[string]string{AnalyzerKey: string(content)})
+}
+
+func writeTable[T any](ctx context.Context, dir, name string, rows []T, metadata map[string]string) (countio.FileSum, error) {
 	w, err := countio.CreateTable[T](ctx, dir, name)
 	if err != nil {
 		return countio.FileSum{}, err
 	}
 	defer w.Abort()
+	for key, value := range metadata {
+		w.SetMetadata(key, value)
+	}
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
 			return countio.FileSum{}, err
