@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"google.golang.org/api/dataflow/v1b3"
+
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 func readMetadata(t *testing.T) dataflow.TemplateMetadata {
@@ -118,6 +120,29 @@ func TestParametersAreChecked(t *testing.T) {
 			if accepts(p, v) {
 				t.Errorf("%s: %q is accepted", p.Name, v)
 			}
+		}
+	}
+}
+
+// A list of choices is that of the program, also in the check of what was typed.
+func TestParametersListAllMethods(t *testing.T) {
+	var want []string
+	for _, m := range solver.Methods {
+		want = append(want, m.String())
+	}
+	for _, p := range readMetadata(t).Parameters {
+		if p.Name != "method" {
+			continue
+		}
+		var got []string
+		for _, option := range p.EnumOptions {
+			got = append(got, option.Value)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the template has the methods %v, the program %v", got, want)
+		}
+		if regex := "^(" + strings.Join(want, "|") + ")$"; !slices.Equal(p.Regexes, []string{regex}) {
+			t.Errorf("the template checks for %v, want %s", p.Regexes, regex)
 		}
 	}
 }

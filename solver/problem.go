@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Model is the likelihood that the features are chosen for.
@@ -192,6 +193,8 @@ func (p Problem) Validate() error {
 	switch {
 	case p.Model != Multinomial && p.Model != Bernoulli:
 		return fmt.Errorf("unknown model %d", int(p.Model))
+	case !slices.Contains(methods(), Method(p.Method.String())):
+		return fmt.Errorf("unknown method %q", string(p.Method))
 	case p.Method == Chi2 && !(p.DocumentsPositive > 0 && p.DocumentsNegative > 0):
 		return fmt.Errorf("method %s needs the numbers of documents", p.Method)
 	case p.K < 0:

@@ -98,6 +98,9 @@ func printAll(w io.Writer, p modelio.Published) {
 		options = append(options, "--"+name+"="+value)
 	}
 	fmt.Fprintf(w, "options: %s\n", strings.Join(slices.Sorted(slices.Values(options)), " "))
+	if m.Analyzer != nil {
+		fmt.Fprintf(w, "analyzer: %s\n", analyzerInWords(*m.Analyzer))
+	}
 	if m.Counts != nil {
 		fmt.Fprintf(w, "from the counts in %s\n", m.Counts.Name)
 	}
