@@ -25,7 +25,7 @@ func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 		positive: fs.String("positive", "", "=LABEL\n        the class whose features get positive weights (default the last label in byte order; of more than two classes: each in turn)"),
 	}
 	fs.Var(&f.smoothing, "smoothing", "=1\n        added to every count, scikit-learn's alpha; a list 0.1,1 makes a model for each (default 1)")
-	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models, or a rule: auto:gain=99%, auto:elbow, auto:fdr=0.05. A share is of all different features, rounded, and at least one")
+	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models, or a rule: auto:gain=99%, auto:knee, auto:fdr=0.05. A share is of all different features, rounded, and at least one")
 	return f
 }
 
