@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"google.golang.org/api/dataflow/v1b3"
+
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 func readMetadata(t *testing.T) dataflow.TemplateMetadata {
@@ -87,7 +89,7 @@ func TestParametersAreChecked(t *testing.T) {
 	values := map[string]struct{ good, bad []string }{
 		"input":            {[]string{"gs://bucket/reviews-*.tsv.gz", "gs://bucket/a/b c.tsv"}, []string{"reviews.tsv", "gs://bucket", "s3://bucket/a"}},
 		"output":           {[]string{"gs://bucket/models/2026-11-21", "gs://bucket/model/"}, []string{"out", "gs://bucket/"}},
-		"k":                {[]string{"9", "5%", "10,100,1%", "0.5%", "10, 20", "auto:elbow", "10,auto:gain=99%"}, []string{"", "ten", "10;20", "10,", "-3", "auto", "auto:fdr"}},
+		"k":                {[]string{"9", "5%", "10,100,1%", "0.5%", "10, 20", "auto:knee", "auto:elbow", "10,auto:gain=99%"}, []string{"", "ten", "10;20", "10,", "-3", "auto", "auto:fdr"}},
 		"positive":         {[]string{"Hamilton", "spam, or worse"}, nil},
 		"model":            {[]string{"multinomial", "bernoulli"}, []string{"", "gaussian", "Bernoulli"}},
 		"smoothing":        {[]string{"1", "0", "0.5", ".5", "1e-3", "0.1,1"}, []string{"", "none", "-1", "1;5", "1,"}},
@@ -121,6 +123,29 @@ func TestParametersAreChecked(t *testing.T) {
 			if accepts(p, v) {
 				t.Errorf("%s: %q is accepted", p.Name, v)
 			}
+		}
+	}
+}
+
+// A list of choices is that of the program, also in the check of what was typed.
+func TestParametersListAllMethods(t *testing.T) {
+	var want []string
+	for _, m := range solver.Methods {
+		want = append(want, m.String())
+	}
+	for _, p := range readMetadata(t).Parameters {
+		if p.Name != "method" {
+			continue
+		}
+		var got []string
+		for _, option := range p.EnumOptions {
+			got = append(got, option.Value)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the template has the methods %v, the program %v", got, want)
+		}
+		if regex := "^(" + strings.Join(want, "|") + ")$"; !slices.Equal(p.Regexes, []string{regex}) {
+			t.Errorf("the template checks for %v, want %s", p.Regexes, regex)
 		}
 	}
 }

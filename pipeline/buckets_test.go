@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -158,7 +159,7 @@ func TestBucketsOfSeveralClasses(t *testing.T) {
 				}
 			}
 			s, want := read(t, selected), read(t, trained)
-			if !slices.Equal(s.Features, want.Features) || len(s.Buckets) > 0 || s.Manifest.Options["hash_bits"] != "5" {
+			if !reflect.DeepEqual(s.Features, want.Features) || len(s.Buckets) > 0 || s.Manifest.Options["hash_bits"] != "5" {
 				t.Errorf("%s %s: selected from counts, the features differ, or the options do: %v", strategy, model, s.Manifest.Options)
 			}
 		}

@@ -79,8 +79,9 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 	}
 	c.Source = countio.Source{Dir: dir, Rehash: !m.SameHash()}
 	c.Classes = m.Classes
+	c.Analyzer = m.Analyzer
 	c.Analysis = map[string]string{}
-	for _, name := range []string{"analyzer", "ngrams", "hash_bits"} {
+	for _, name := range []string{"analyzer", "ngrams", "hash_bits", "stop_words"} {
 		if value, ok := m.Options[name]; ok {
 			c.Analysis[name] = value
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
@@ -295,6 +296,10 @@ func TestVerifyComputesTheNumbers(t *testing.T) {
 		"another problem":        func(p *modelio.Published) { p.Models[0].Negative = "Jay" },
 		"another strategy":       func(p *modelio.Published) { p.Models[0].Strategy = modelio.OneVersusRest },
 		"another method":         func(p *modelio.Published) { p.Models[0].Method = "chi2" },
+		"documents":              func(p *modelio.Published) { *p.Features[1].DocumentsNegative++ },
+		"no documents":           func(p *modelio.Published) { p.Features[1].DocumentsPositive = nil },
+		"analyzer":               func(p *modelio.Published) { p.Manifest.Analyzer = &modelio.Analyzer{Unit: "char"} },
+		"ties":                   func(p *modelio.Published) { p.Models[0].TiedLeftOut++ },
 		"statistic":              func(p *modelio.Published) { p.Features[0].Statistic++ },
 		"twin":                   func(p *modelio.Published) { twin := p.Features[0]; twin.Rank = 2; p.Features[1] = twin },
 	} {
@@ -338,7 +343,9 @@ func republish(t *testing.T, p modelio.Published) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := modelio.WriteTable(t.Context(), guard, modelio.ModelFile, p.Models)
+	models, err := modelio.WriteModels(t.Context(), guard, p.Models, &modelio.Analyzer{
+		Unit: "word", Ngrams: [2]int{1, 1}, Lowercase: modelio.FullLowercase, TokenPattern: kernel.TokenPattern,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

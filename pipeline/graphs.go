@@ -17,7 +17,7 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 	audited := transforms.Audit(s, c.totals, c.parts, audit)
 	from := transforms.SelectParams{Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads}
 	solved, selected := selectFrom(s, audited, c.parts, c.histogram, from, sel)
-	commit := transforms.CommitParams{Run: run, Output: output}
+	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()}
 	if d.HashBits > 0 {
 		named := transforms.NameBuckets(s, c.ranges, selected, c.classes, d.countParams(run))
 		transforms.CommitBuckets(s, audited, solved, selected, named, commit)
@@ -31,7 +31,7 @@ func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
 	audit := auditParams(run, d)
 	c := count(s, run, output, d, Selection{}, audit)
 	audited := transforms.Audit(s, c.totals, c.parts, audit)
-	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output})
+	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()})
 }
 
 // Select selects features from counts and publishes them under output.
@@ -44,7 +44,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selectio
 	})
 	from := transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}
 	solved, selected := selectFrom(s, audited, parts, histogram, from, sel)
-	transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: output, Counts: &c.From})
+	transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: output, Counts: &c.From, Analyzer: c.Analyzer})
 }
 
 // counted is what counting gives.

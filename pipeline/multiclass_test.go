@@ -241,3 +241,48 @@ func TestClassesThatTellLittle(t *testing.T) {
 	}
 	contains(t, err, "large.csv: row 1: the counts of")
 }
+
+// Smoothing far above the counts makes scores that are small beside them; counts of 1e99 that should have equal shares make
+// scores that are rounding. What is published holds its own gain, and verifies.
+func TestScoresThatAreSmallBesideTheCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	sparse, huge := "feature,a,b,c,d,e,f,g,h\n", "feature,a,b,c,d,e\n"
+	for i := range 600 {
+		row := make([]int, 8)
+		for range 1 + rng.IntN(3) {
+			row[rng.IntN(8)] += 1 + rng.IntN(3)
+		}
+		sparse += fmt.Sprintf("w%d,%s\n", i, strings.Trim(strings.ReplaceAll(fmt.Sprint(row), " ", ","), "[]"))
+	}
+	for i := range 100 {
+		huge += fmt.Sprintf("w%d", i)
+		for c := range 5 {
+			huge += fmt.Sprintf(",%v", float64(1+c)*3.3e97*float64(1+i%7)) // rounded, and so not quite proportional
+		}
+		huge += "\n"
+	}
+	for name, c := range map[string]struct {
+		table     string
+		strategy  transforms.Strategy
+		smoothing []float64
+	}{
+		"sparse, jointly":    {sparse, modelio.Joint, []float64{1e-3, 1, 100, 1e4, 1e6}},
+		"sparse, one by one": {sparse, modelio.OneVersusRest, []float64{1e-3, 1, 100, 1e4, 1e6}},
+		"huge, jointly":      {huge, modelio.Joint, []float64{0, 1}},
+		"huge, against rest": {huge, modelio.OneVersusRest, []float64{0, 1}},
+		"huge, one by one":   {huge, modelio.OneVersusOne, []float64{0, 1}},
+	} {
+		sel := choose(t, "", "1", "3", "10", "100")
+		sel.Strategy, sel.Smoothing = c.strategy, c.smoothing
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := runSelect(t, dir, save(t, "counts.csv", c.table), nil, sel); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if checks, err := Verify(t.Context(), dir); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if text := strings.Join(checks, "\n"); strings.Contains(text, "gain -") || strings.Contains(text, "bound -") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,18 @@ type Counts struct {
 	Threads int            // goroutines that read in a bundle; default: as many as there are processors
 
 	Analysis map[string]string // the options that say what the features of a run are
+	Analyzer *modelio.Analyzer // the same in full; nil for a table of the user's own
+}
+
+// analyzer says in full what the features of the documents are.
+func (d Documents) analyzer() *modelio.Analyzer {
+	least, most := d.Analyzer.Sizes()
+	a := modelio.Analyzer{Unit: d.Analyzer.Unit.String(), Ngrams: [2]int{least, most}, Lowercase: modelio.FullLowercase, HashBits: d.HashBits}
+	if d.Analyzer.Unit == kernel.Word {
+		a.TokenPattern = kernel.TokenPattern
+		a.StopWords = slices.Compact(slices.Sorted(slices.Values(d.StopWords)))
+	}
+	return &a
 }
 
 // NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.
@@ -86,9 +99,9 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 			options["header"] = strconv.FormatBool(documents.Header == corpusio.Present)
 		}
 		options["shards"] = strconv.Itoa(documents.Shards)
-		if len(documents.StopWords) > 0 {
-			hash := sha256.Sum256([]byte(strings.Join(documents.StopWords, "\n")))
-			options["stop_words"] = fmt.Sprintf("%d words, sha256 %x", len(documents.StopWords), hash)
+		if words := documents.analyzer().StopWords; len(words) > 0 {
+			hash := sha256.Sum256([]byte(strings.Join(words, "\n")))
+			options["stop_words"] = fmt.Sprintf("%d words, sha256 %x", len(words), hash)
 		}
 		from = documents.Files
 	}

@@ -7,13 +7,17 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/internal/outside"
+	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // The promise: the same input gives the same bytes, however it is cut, ordered, packed and counted.
@@ -118,7 +122,7 @@ func TestNarrowKeysCountTheSame(t *testing.T) {
 	for i := range a.Features {
 		b.Features[i].FeatureID = a.Features[i].FeatureID
 	}
-	if !slices.Equal(a.Features, b.Features) {
+	if !reflect.DeepEqual(a.Features, b.Features) {
 		t.Error("other features are selected")
 	}
 
@@ -374,6 +378,203 @@ func TestPipelineAgreesWithTheSolver(t *testing.T) {
 					t.Errorf("%s has counts %v and %v, want %v", f.Feature, f.CountNegative, f.CountPositive, c)
 				}
 			}
+		}
+	}
+}
+
+// Beside the counts of a selected feature stand the documents that have it, as the counts have them.
+func TestDocumentsOfFeatures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	labels := []string{"a", "b", "c"}
+	text, _ := multiclassCorpus(rng, labels, 300)
+	counted := filepath.Join(t.TempDir(), "counted")
+	d := documents(t, spread(t, text, 2, ""))
+	d.Shards = 2
+	if err := runCount(t, counted, d); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]map[string]int64{}
+	table := "feature,class,count,documents\n"
+	for part := range d.Shards {
+		err := countio.ReadTable(t.Context(), filepath.Join(counted, countio.PartName(part, d.Shards)), func(r *countio.Row) error {
+			if found[r.Feature] == nil {
+				found[r.Feature] = map[string]int64{}
+			}
+			found[r.Feature][r.Class] = r.Documents
+			table += fmt.Sprintf("%s,%s,%d,%d\n", r.Feature, r.Class, r.Count, r.Documents)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	classDocuments := map[string]int64{}
+	for _, c := range read(t, counted).Manifest.Classes {
+		classDocuments[c.Label] = *c.Documents
+	}
+	own := save(t, "counts.csv", table)
+	for _, strategy := range []string{"ovr", "ovo", "joint"} {
+		for _, model := range []string{"multinomial", "bernoulli"} {
+			sel := choose(t, "", "5", "40%") // 40 % has features of which others are alike
+			sel.Strategy, sel.Model = transforms.Strategy(strategy), parseModel(t, model)
+			var rows [][]modelio.FeatureRow
+			for _, from := range []string{counted, own} {
+				of := classDocuments
+				if from == counted {
+					of = nil
+				}
+				dir := filepath.Join(t.TempDir(), "out")
+				if err := runSelect(t, dir, from, of, sel); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Verify(t.Context(), dir); err != nil {
+					t.Errorf("%s %s: %v", strategy, model, err)
+				}
+				p := read(t, dir)
+				rows = append(rows, p.Features)
+				for _, m := range p.Models {
+					for _, f := range p.Of(m) {
+						var positive, negative int64
+						for label, n := range found[f.Feature] {
+							switch {
+							case label == f.Class:
+								positive = n
+							case m.Negative == "" || m.Negative == label:
+								negative += n
+							}
+						}
+						if f.DocumentsPositive == nil || *f.DocumentsPositive != positive || f.DocumentsNegative == nil || *f.DocumentsNegative != negative {
+							t.Fatalf("%s %s: %+v, want %d and %d documents", strategy, model, f, positive, negative)
+						}
+					}
+				}
+			}
+			if !reflect.DeepEqual(rows[0], rows[1]) {
+				t.Errorf("%s %s: the same counts in a table give other features", strategy, model)
+			}
+		}
+	}
+	// A table that has one number for both does not say.
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := runSelect(t, dir, save(t, "wide.csv", "feature,a,b\nx,3,1\ny,1,5\n"), nil, choose(t, "", "2")); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range read(t, dir).Features {
+		if f.DocumentsPositive != nil || f.DocumentsNegative != nil {
+			t.Errorf("%+v", f)
+		}
+	}
+	if _, err := Verify(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// One word gains nothing, and any is the best: it is the one that most would name.
+func TestOneWordOfFederalist(t *testing.T) {
+	for _, strategy := range []transforms.Strategy{modelio.OneVersusRest, modelio.Joint} {
+		dir := filepath.Join(t.TempDir(), "out")
+		sel := choose(t, "Hamilton", "1", "2")
+		if sel.Strategy = strategy; strategy == modelio.Joint {
+			sel.Positive = ""
+		}
+		if err := runTrain(t, dir, documents(t, federalist), sel); err != nil {
+			t.Fatal(err)
+		}
+		p := read(t, dir)
+		if f, m := p.Features[0], p.Models[0]; f.K != 1 || f.Feature != "upon" || m.Gain != 0 || m.Certificate != "optimal" {
+			t.Errorf("%+v, %+v", f, m)
+		}
+		if _, err := Verify(t.Context(), dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The last places of a selection may belong to features as good that are left out, and the model says how many.
+func TestTiesAreTold(t *testing.T) {
+	table := save(t, "counts.csv", "feature,a,b,c\nx,90,0,5\ny,1,80,4\n"+
+		"p,0,3,0\nq,0,3,0\nr,0,3,0\ns,0,3,0\nt,0,3,0\n")
+	for _, strategy := range []transforms.Strategy{modelio.OneVersusRest, modelio.Joint} {
+		for k, want := range map[string][2]int64{"2": {0, 0}, "4": {2, 3}, "7": {0, 0}} {
+			sel := choose(t, "", k)
+			if sel.Strategy = strategy; strategy == modelio.OneVersusRest {
+				sel.Positive = "b"
+			}
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := runSelect(t, dir, table, nil, sel); err != nil {
+				t.Fatal(err)
+			}
+			p := read(t, dir)
+			for _, m := range p.Models {
+				if m.TiedSelected != want[0] || m.TiedLeftOut != want[1] {
+					t.Errorf("%s, k = %s, selected %s: %d tie with %d left out, want %v", strategy, k, wordsOf(p.Features), m.TiedSelected, m.TiedLeftOut, want)
+				}
+			}
+			if _, err := Verify(t.Context(), dir); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// What the features are made of stands in the manifest and in the model itself, also where it was made from counts, and
+// with the stop words as words.
+func TestAnalyzerIsTold(t *testing.T) {
+	d := documents(t, federalist)
+	d.Analyzer, d.HashBits, d.StopWords = kernel.Analyzer{Min: 1, Max: 2}, 10, []string{"the", "of", "and", "of"}
+	want := modelio.Analyzer{
+		Unit: "word", Ngrams: [2]int{1, 2}, Lowercase: "unicode", TokenPattern: `(?u)\b\w\w+\b`, StopWords: []string{"and", "of", "the"}, HashBits: 10,
+	}
+	trained, counted, selected := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, trained, d, choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	d.StopWords = []string{"and", "the", "of"}
+	if err := runCount(t, counted, d); err != nil {
+		t.Fatal(err)
+	}
+	if err := runSelect(t, selected, counted, nil, choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{trained, counted, selected} {
+		m := read(t, dir).Manifest
+		if m.Analyzer == nil || !reflect.DeepEqual(*m.Analyzer, want) {
+			t.Errorf("%s: %+v, want %+v", m.Verb, m.Analyzer, want)
+		}
+		if !strings.HasPrefix(m.Options["stop_words"], "3 words, sha256 ") {
+			t.Errorf("%s: %v", m.Verb, m.Options)
+		}
+		if dir == counted {
+			continue
+		}
+		text, err := countio.Metadata(t.Context(), filepath.Join(dir, modelio.ModelFile), "sparsenb.analyzer")
+		if want := `{"unit":"word","ngrams":[1,2],"lowercase":"unicode","token_pattern":"(?u)\\b\\w\\w+\\b","stop_words":["and","of","the"],"hash_bits":10}`; err != nil || text != want {
+			t.Errorf("%s: the model has %s, %v; want %s", m.Verb, text, err, want)
+		}
+	}
+	if a, b := sums(t, trained), sums(t, selected); a[modelio.ModelFile] != b[modelio.ModelFile] || a[modelio.ModelFile] == "" {
+		t.Error("the model of a run and of its counts differ")
+	}
+	// Of characters there are neither words nor stop words; a table does not say what its features are.
+	d = documents(t, federalist)
+	d.Analyzer = kernel.Analyzer{Unit: kernel.CharWB, Min: 2, Max: 3}
+	chars := filepath.Join(t.TempDir(), "out")
+	if err := runTrain(t, chars, d, choose(t, "", "5")); err != nil {
+		t.Fatal(err)
+	}
+	if a := read(t, chars).Manifest.Analyzer; !reflect.DeepEqual(*a, modelio.Analyzer{Unit: "char_wb", Ngrams: [2]int{2, 3}, Lowercase: "unicode"}) {
+		t.Errorf("%+v", a)
+	}
+	own := filepath.Join(t.TempDir(), "out")
+	if err := runSelect(t, own, save(t, "wide.csv", "feature,a,b\nx,3,1\ny,1,5\n"), nil, choose(t, "", "2")); err != nil {
+		t.Fatal(err)
+	}
+	if a := read(t, own).Manifest.Analyzer; a != nil {
+		t.Errorf("%+v", a)
+	}
+	for _, dir := range []string{trained, selected, chars, own} {
+		if _, err := Verify(t.Context(), dir); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -58,6 +58,8 @@ type labelled struct {
 	labels []string
 	counts []float64
 
+	documents []float64 // nil where they are not known, or are the counts
+
 	occurrences float64 // in all classes, whatever the model counts
 }
 
@@ -194,6 +196,9 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *c
 				}
 				for _, n := range f.Occurrences {
 					l.occurrences += n
+				}
+				if f.DocumentsKnown {
+					l.documents = slices.Clone(f.Documents)
 				}
 				v.counts[string(name)] = l
 			}

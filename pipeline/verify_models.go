@@ -1,21 +1,48 @@
 package pipeline
 
 import (
-	"errors"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
 )
 
+// analyzer compares what model.parquet says of its features with the manifest.
+func (v *verifier) analyzer() error {
+	text, err := countio.Metadata(v.ctx, fileio.Join(v.dir, modelio.ModelFile), modelio.AnalyzerKey)
+	if err != nil {
+		return err
+	}
+	var a *modelio.Analyzer
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			return fmt.Errorf("%s: %s: %w", modelio.ModelFile, modelio.AnalyzerKey, err)
+		}
+	}
+	if !reflect.DeepEqual(a, v.run.Manifest.Analyzer) {
+		return fmt.Errorf("%s and %s are of different analyzers", modelio.ModelFile, modelio.ManifestFile)
+	}
+	return nil
+}
+
 // models computes every model again from the counts of its features, and the bound at its α.
 func (v *verifier) models() error {
+	if len(v.run.Models) > 0 {
+		if err := v.analyzer(); err != nil {
+			return err
+		}
+	}
 	v.features = map[modelio.Key][]modelio.FeatureRow{}
 	for _, f := range v.run.Features {
 		v.features[f.Key()] = append(v.features[f.Key()], f)
@@ -62,8 +89,12 @@ func (v *verifier) model(rows []modelio.ModelRow) error {
 			if !v.run.Manifest.SameHash() {
 				counted.id = f.FeatureID // of a hash that this program does not have
 			}
-			features = append(features, transforms.Feature{Name: f.Feature, ID: counted.id,
-				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })})
+			feature := transforms.Feature{Name: f.Feature, ID: counted.id,
+				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })}
+			if counted.documents != nil {
+				feature.Documents = solution.Counts(counted.labels, func(i int) float64 { return counted.documents[i] })
+			}
+			features = append(features, feature)
 		}
 	}
 	e, err := v.again(&solution, features)
@@ -71,13 +102,19 @@ func (v *verifier) model(rows []modelio.ModelRow) error {
 		return err
 	}
 	for i, f := range solution.Rows(features) {
-		if err := sameFeature(published[i], f); err != nil {
+		if err := sameFeature(published[i], f, solution.Resolution()); err != nil {
 			return err
 		}
 	}
-	v.found("%s: gain %s from the counts of its %s, bound %s at α = %s", v.name(m), humanize.FormatFloat("#,###.######", e.gain),
-		plural(m.K, "feature"), humanize.FormatFloat("#,###.######", e.bound), shares(rows))
+	v.found("%s: gain %s from the counts of its %s, bound %s at α = %s", v.name(m), shownGain(e.gain), plural(m.K, "feature"), shownGain(e.bound), shares(rows))
 	return nil
+}
+
+func shownGain(x float64) string {
+	if x >= 1e15 {
+		return fmt.Sprintf("%.7g", x)
+	}
+	return humanize.FormatFloat("#,###.######", x)
 }
 
 // shares are the α of a model.
@@ -97,6 +134,7 @@ func shares(rows []modelio.ModelRow) string {
 type evaluated struct {
 	base, gain, bound float64
 	intercepts        []float64 // by row of the model
+	tied, left        int64     // features that tie at the end of the selection, and those left out that they tie with
 }
 
 // again solves nothing, but evaluates what was found, and completes the solution by it.
@@ -107,11 +145,16 @@ func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) 
 		e, err = v.sidesAgain(s, features)
 	}
 	for i, m := range s.Models {
+		if err == nil && (m.TiedSelected != e.tied || m.TiedLeftOut != e.left) {
+			err = fmt.Errorf("%d features tie with %d left out; found %d and %d", m.TiedSelected, m.TiedLeftOut, e.tied, e.left)
+		}
 		if err == nil {
-			err = sameNumbers([]number{
-				{"base", m.Base, e.base}, {"gain", m.Gain, e.gain}, {"intercept", m.Intercept, e.intercepts[i]},
-				{"upper_bound_gain", m.UpperBoundGain, e.bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
-			})
+			err = cmp.Or(
+				sameNumbers([]number{{"base", m.Base, e.base}, {"intercept", m.Intercept, e.intercepts[i]}}),
+				sameGains([]number{
+					{"gain", m.Gain, e.gain}, {"upper_bound_gain", m.UpperBoundGain, e.bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
+				}, s.Resolution()),
+			)
 		}
 	}
 	return e, err
@@ -130,6 +173,7 @@ func (v *verifier) sidesAgain(s *transforms.Solution, features []transforms.Feat
 	if e.base, e.gain, s.Parameters, err = solver.Evaluate(p, take); err != nil {
 		return e, err
 	}
+	e.tied, e.left = p.Ties(take)
 	e.intercepts = []float64{s.Parameters.Intercept}
 	s.Selector.Statistic = p.Statistic()
 	e.bound, err = solver.Bound(p, m.Odds)
@@ -150,6 +194,7 @@ func (v *verifier) jointAgain(s *transforms.Solution, features []transforms.Feat
 	if e.base, e.gain, s.Joint.Parameters, err = solver.JointEvaluate(p, take); err != nil {
 		return e, err
 	}
+	e.tied, e.left = p.Ties(take)
 	e.intercepts = s.Joint.Parameters.Intercepts
 	var alpha []float64
 	for _, m := range s.Models {
@@ -173,18 +218,23 @@ func takeOf(features []transforms.Feature, n int, find func(counts []float64) in
 }
 
 // sameFeature compares a row as it was published with what it should be.
-func sameFeature(got, want modelio.FeatureRow) error {
+func sameFeature(got, want modelio.FeatureRow, resolution float64) error {
 	if got.Rank != want.Rank || got.Feature != want.Feature || got.FeatureID != want.FeatureID || got.Class != want.Class {
 		return fmt.Errorf("%q of %s stands at rank %d, where %q of %s should", got.Feature, got.Class, got.Rank, want.Feature, want.Class)
 	}
 	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
 		return fmt.Errorf("feature %q has counts %v and %v; found %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
 	}
-	err := sameNumbers([]number{
-		{"score", got.Score, want.Score}, {"statistic", got.Statistic, want.Statistic},
-		{"theta_positive", got.ThetaPositive, want.ThetaPositive}, {"theta_negative", got.ThetaNegative, want.ThetaNegative},
-		{"weight", got.Weight, want.Weight},
-	})
+	if !sameOrNull(got.DocumentsPositive, want.DocumentsPositive) || !sameOrNull(got.DocumentsNegative, want.DocumentsNegative) {
+		return fmt.Errorf("feature %q stands in other numbers of documents than were counted", got.Feature)
+	}
+	err := cmp.Or(
+		sameGains([]number{{"score", got.Score, want.Score}, {"statistic", got.Statistic, want.Statistic}}, resolution),
+		sameNumbers([]number{
+			{"theta_positive", got.ThetaPositive, want.ThetaPositive}, {"theta_negative", got.ThetaNegative, want.ThetaNegative},
+			{"weight", got.Weight, want.Weight},
+		}),
+	)
 	if err != nil {
 		return fmt.Errorf("feature %q: %w", got.Feature, err)
 	}
@@ -266,19 +316,23 @@ func (v *verifier) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
 	if err != nil {
 		return err
 	}
+	_, _, none, err := solver.Evaluate(p, make([]int64, len(p.Groups)))
+	if err != nil {
+		return err
+	}
 	for i, row := range rows {
 		p.K = row.K
 		bound, err := solver.Bound(p, row.Odds)
 		if err != nil {
 			return err
 		}
-		err = sameNumbers([]number{{"upper_bound_gain", row.UpperBoundGain, bound}})
-		// A difference of bounds is as precise as they are.
-		for _, d := range []number{{"marginal_gain", row.MarginalGain, want[i].MarginalGain}, {"elbow", row.Elbow, want[i].Elbow}} {
-			if !(math.Abs(d.got-d.want) <= 1e-9*bound+1e-12) {
-				err = errors.Join(err, fmt.Errorf("%s is %v, but computed again it is %v", d.name, d.got, d.want))
-			}
-		}
+		err = cmp.Or(
+			sameGains([]number{{"upper_bound_gain", row.UpperBoundGain, bound}}, none.Resolution()),
+			// A difference of bounds is as precise as they are.
+			sameGains([]number{
+				{"marginal_gain", row.MarginalGain, want[i].MarginalGain}, {"elbow", row.Elbow, want[i].Elbow},
+			}, 1e-9*bound+none.Resolution()),
+		)
 		if err != nil {
 			return fmt.Errorf("%s: %w", row.Key(), err)
 		}
@@ -290,18 +344,23 @@ func isCertificate(text string) bool {
 	return text == solver.Optimal.String() || text == solver.Bounded.String() || text == solver.Heuristic.String()
 }
 
+func sameOrNull(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
+
 type number struct {
 	name      string
 	got, want float64
 }
 
 // sameNumbers compares what a file says with what was computed, to nine digits: other processors round otherwise.
-func sameNumbers(numbers []number) error {
+func sameNumbers(numbers []number) error { return sameGains(numbers, 0) }
+
+// sameGains is sameNumbers for gains, below whose resolution rounding decides.
+func sameGains(numbers []number, resolution float64) error {
 	for _, n := range numbers {
 		if n.got == n.want || n.name == "intercept" && math.IsNaN(n.got) && math.IsNaN(n.want) {
 			continue
 		}
-		if !(math.Abs(n.got-n.want) <= 1e-9*math.Abs(n.want)+1e-12) {
+		if !(math.Abs(n.got-n.want) <= 1e-9*math.Abs(n.want)+1e-12+resolution) {
 			return fmt.Errorf("%s is %v, but computed again it is %v", n.name, n.got, n.want)
 		}
 	}

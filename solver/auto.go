@@ -36,9 +36,9 @@ func (c Curve) ForGain(share float64) int64 {
 	return min(k, c.Features)
 }
 
-// Elbow returns the k that maximises (ψ(k)-C) - (k/m)(ψ(m)-C), where the curve of the bound is farthest above the line
+// Knee returns the k that maximises (ψ(k)-C) - (k/m)(ψ(m)-C), where the curve of the bound is farthest above the line
 // between its ends. The bound is concave, so that is the last k whose feature gains more than the average one.
-func (c Curve) Elbow() int64 {
+func (c Curve) Knee() int64 {
 	average := c.Bound(c.Features) / float64(c.Features)
 	bound := func(k int64) float64 {
 		if k == 0 {

@@ -47,11 +47,11 @@ func TestAutoK(t *testing.T) {
 				t.Errorf("%s: k = %d gains %v, one fewer %v; the target is %v", kind, k, g, gain(k-1), share*all)
 			}
 		}
-		k := curve.Elbow()
+		k := curve.Knee()
 		height := func(k int64) float64 { return bounds[k] - float64(k)/float64(m)*all }
 		for _, other := range ks[1:] {
 			if height(other) > height(k)+1e-11*all {
-				t.Errorf("%s: the elbow is at %d, not %d: %v and %v", kind, other, k, height(other), height(k))
+				t.Errorf("%s: the knee is at %d, not %d: %v and %v", kind, other, k, height(other), height(k))
 			}
 		}
 	}

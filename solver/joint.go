@@ -97,8 +97,9 @@ func solveJointMultinomial(p JointProblem, s Settings) JointResult {
 		result.Status, result.Evaluations = d.status, d.evaluations
 		result.UpperBound, result.Alpha = d.upper, d.best.Alpha
 		if p.K == 1 || s.boundOnly {
-			// One feature gains nothing, whichever it is: Σθ_c is the same for all classes (erratum E17).
-			result.Take = r.take(r.at(&d.best, 1))
+			// One feature gains nothing, whichever it is: Σθ_c is the same for all classes (erratum E17). It is the one
+			// that would gain most if the others kept the shares of all counts.
+			result.Take = r.take(r.at(&start, 1))
 			break
 		}
 		best, proven, nodes := jointPrimal(r, p.K, d, s)

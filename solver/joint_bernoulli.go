@@ -1,5 +1,7 @@
 package solver
 
+import "math"
+
 // jointPresence scores features by the mutual information of their presence and the class (fact S6 for any number of
 // classes):
 //
@@ -13,25 +15,23 @@ type jointPresence struct {
 	documents []float64 // N_c
 	n         float64
 
-	// Of a class in which a feature is absent, u_c = N_c - a documents are without it. The sums are over all
-	// classes, those of the documents and of u_c ℓ(a/u_c).
-	absent, excess float64
+	// Of a class in which a feature is absent, u_c = N_c - a documents are without it. For a feature that is absent
+	// everywhere, the class's share of all such documents would be more by t_c·u_c = a - Ca·N_c/n.
+	without, shift, uneven []float64 // u_c, t_c·u_c, u_c ℓ(t_c)
+
+	absent, unevenness, shifted float64 // their sums
 }
 
 func newJointPresence(p JointParameters) *jointPresence {
 	s := &jointPresence{at: p.At, smoothing: p.Smoothing, documents: p.documents()}
 	s.n = total(s.documents)
-	for c := range s.documents {
-		u, e := s.without(c)
-		s.absent += u
-		s.excess += e
+	q := s.smoothing * float64(len(s.documents)) / s.n
+	for _, n := range s.documents {
+		u, shift := n-s.smoothing, math.FMA(-q, n, s.smoothing)
+		s.without, s.shift, s.uneven = append(s.without, u), append(s.shift, shift), append(s.uneven, u*ell(shift/u))
 	}
+	s.absent, s.unevenness, s.shifted = total(s.without), total(s.uneven), total(s.shift)
 	return s
-}
-
-func (s *jointPresence) without(c int) (documents, excess float64) {
-	u := s.documents[c] - s.smoothing
-	return u, u * ell(s.smoothing/u)
 }
 
 func (s *jointPresence) score(classes []int32, counts []float64) float64 {
@@ -40,36 +40,55 @@ func (s *jointPresence) score(classes []int32, counts []float64) float64 {
 }
 
 // complement is the divergence of the documents without the feature: Σ_c [u log(u/e) - u + e] with u = N_c - f_c and
-// e = (n-g)α_c, where e - u = f_c - gα_c. In an absent class that is u_cℓ(a/u_c) + u_cℓ(-g/n) - ag/n.
+// e = (n-g)α_c, where e - u = f_c - gα_c.
 func (s *jointPresence) complement(classes []int32, counts []float64, g float64) float64 {
 	if g == 0 {
 		return 0
 	}
-	q, without := g/s.n, max(0, s.n-g) // of a feature in all documents both are rounded sums
-	dense := 2*len(classes) >= len(s.documents)
-	h, absent, rest, j := 0.0, s.absent, s.excess, 0
-	each := func(c int32, f float64, j int) {
-		d := -s.at.surplus(f, g, c, counts, j, s.smoothing)
-		h += excess(s.documents[c]-f, d, without*s.at.Alpha[c])
-	}
-	if dense {
-		for c := range s.documents {
-			if j < len(classes) && int(classes[j]) == c {
-				each(int32(c), counts[j]+s.smoothing, j)
-				j++
-			} else {
-				each(int32(c), s.smoothing, -1)
-			}
+	if 2*len(classes) < len(s.documents) {
+		h := 0.0
+		for j, c := range classes {
+			h += s.part(c, counts, j, g)
 		}
-		return h
+		rest, terms := s.absentPart(classes, counts)
+		if h += max(0, rest); h >= 1e-3*terms {
+			return h
+		}
 	}
-	for j, c := range classes {
-		each(c, counts[j]+s.smoothing, j)
-		u, e := s.without(int(c))
-		absent, rest = absent-u, rest-e
+	h, j := 0.0, 0
+	for c := range s.documents {
+		if j < len(classes) && int(classes[j]) == c {
+			h += s.part(int32(c), counts, j, g)
+			j++
+		} else {
+			h += s.part(int32(c), counts, -1, g)
+		}
 	}
-	n := float64(len(s.documents) - len(classes))
-	return h + max(0, rest+absent*ell(-q)-n*s.smoothing*q)
+	return h
+}
+
+// part is what class c adds, whose count is the j-th, or absent if j is -1.
+func (s *jointPresence) part(c int32, counts []float64, j int, g float64) float64 {
+	f := s.smoothing
+	if j >= 0 {
+		f += counts[j]
+	}
+	d := -s.at.surplus(f, g, c, counts, j, s.smoothing)
+	return excess(s.documents[c]-f, d, max(0, s.n-g)*s.at.Alpha[c]) // of a feature in all documents n and g are rounded sums
+}
+
+// absentPart is what the absent classes add, and the size of its terms. There e = u(1+t)(1+w) with 1+w = (n-g)/(n-Ca),
+// which makes it u[ℓ(t) + ℓ(w) + tw], as in [Shares.absent].
+func (s *jointPresence) absentPart(classes []int32, counts []float64) (rest, terms float64) {
+	w := -Sum(counts) / s.absent
+	absent, uneven, shift, size := s.absent, s.unevenness, s.shifted, 0.0
+	for _, c := range classes {
+		absent -= s.without[c]
+		uneven -= s.uneven[c]
+		shift -= s.shift[c]
+		size += math.Abs(s.shift[c])
+	}
+	return absent*ell(w) + uneven + shift*w, s.absent*ell(w) + s.unevenness - size*w
 }
 
 // solveJointBernoulli takes the k largest scores, which is exact.

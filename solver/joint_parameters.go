@@ -47,6 +47,9 @@ func newJointParameters(p JointProblem, r *jointRanking, take []int64) JointPara
 	return params
 }
 
+// Resolution is the gain up to which rounding decides, as [Parameters.Resolution] has it.
+func (p JointParameters) Resolution() float64 { return resolution(p.Mass) }
+
 // documents are the smoothed numbers of documents by class, N_c = n_c + 2a.
 func (p JointParameters) documents() []float64 {
 	n := make([]float64, len(p.Documents))

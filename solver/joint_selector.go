@@ -35,12 +35,15 @@ func (r JointResult) Selector(p JointProblem) JointSelector {
 		Documents: p.Documents,
 		At:        sharesOf(r.Alpha),
 	}
+	if r.K == 1 && p.Model == Multinomial { // which is selected at the shares of all counts
+		s.At = sharesOf(newJointRanking(p).massOf(p.size))
+	}
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s
 	}
 	score := s.scoring()
-	s.Low, s.High = thresholds(r.Take, func(i int) (float64, int64) {
+	s.Low, s.High = thresholds(r.Take, r.Parameters.Resolution(), func(i int) (float64, int64) {
 		classes, counts, size := p.At(i)
 		return score(classes, counts), size
 	})

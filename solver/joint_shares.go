@@ -13,11 +13,16 @@ type Shares struct {
 	// lose it where one class has nearly everything.
 	Heavy int
 	Rest  float64
+
+	// Uneven are ℓ(v_c) ≥ 0 with v_c = Cα_c - 1, how far a share is from the mean one, Unevenness is their sum, and
+	// Surplus that of the v_c, which is 0 but for rounding.
+	Uneven              []float64
+	Unevenness, Surplus float64
 }
 
 // NewShares returns the point with the given shares, which sum to 1 but for rounding. It keeps the slice.
 func NewShares(alpha []float64) Shares {
-	s := Shares{Alpha: alpha, Log: make([]float64, len(alpha)), Heavy: -1}
+	s := Shares{Alpha: alpha, Log: make([]float64, len(alpha)), Heavy: -1, Uneven: make([]float64, len(alpha))}
 	for c, a := range alpha {
 		s.Log[c] = math.Log(a)
 		if a > 0.5 {
@@ -32,9 +37,18 @@ func NewShares(alpha []float64) Shares {
 		}
 		s.Log[s.Heavy] = math.Log1p(-s.Rest)
 	}
-	for _, l := range s.Log {
+	all := float64(len(alpha))
+	var unevenness, surplus sum
+	for c, l := range s.Log {
 		s.Logs += l
+		v := math.FMA(all, alpha[c], -1)
+		if s.Uneven[c] = v - (math.Log(all) + l); v > -0.5 {
+			s.Uneven[c] = ell(v)
+		}
+		unevenness.add(s.Uneven[c])
+		surplus.add(v)
 	}
+	s.Unevenness, s.Surplus = unevenness.value(), surplus.value()
 	return s
 }
 
@@ -63,7 +77,7 @@ func total(mass []float64) float64 {
 // divergence is h(α) = g·KL(p‖α) = Σ_c f_c log(f_c/(g α_c)) of a feature with the counts f, to all of which smoothing
 // is added, and the smoothed mass g. It is computed as Σ_c [f log(f/e) - f + e] with e = gα_c, a sum of terms that are
 // not negative, in which a rounded α that does not quite sum to 1 has no effect of first order. Absent classes take
-// no time of their own unless they are fewer than half.
+// no time of their own unless they are fewer than half, or their sum cancels.
 func (s *Shares) divergence(classes []int32, counts []float64, g, smoothing float64) float64 {
 	if g == 0 {
 		return 0
@@ -71,29 +85,52 @@ func (s *Shares) divergence(classes []int32, counts []float64, g, smoothing floa
 	if 2*len(classes) >= len(s.Alpha) {
 		return s.divergenceDense(classes, counts, g, smoothing)
 	}
-	h, alphas, logs := 0.0, 0.0, 0.0
-	heavy := false
+	h := 0.0
 	for j, c := range classes {
 		f := counts[j] + smoothing
 		h += excess(f, s.surplus(f, g, c, counts, j, smoothing), g*s.Alpha[c])
+	}
+	rest, terms := s.absent(classes, counts, g, smoothing)
+	if h += max(0, rest); h < 1e-3*terms {
+		return s.divergenceDense(classes, counts, g, smoothing)
+	}
+	return h
+}
+
+// absent is the part of the divergence that the absent classes have, Σ [a log(a/e) - a + e] with e = gα_c, from sums over
+// all classes. It returns the size of its terms as well, whose rounding it has.
+//
+// Where smoothing is most of g, all of the terms may be small beside it. With e = a(1+u)(1+v), where 1+u = g/(Ca) and
+// 1+v = Cα_c, they are a[ℓ(u) + ℓ(v) + uv], and no logarithm of a share appears.
+func (s *Shares) absent(classes []int32, counts []float64, g, smoothing float64) (rest, terms float64) {
+	all := float64(len(s.Alpha))
+	n := all - float64(len(classes))
+	if u := Sum(counts) / (smoothing * all); u <= 1 {
+		ells, vs, size := s.Unevenness, s.Surplus, s.Unevenness
+		for _, c := range classes {
+			v := math.FMA(all, s.Alpha[c], -1)
+			ells -= s.Uneven[c]
+			vs -= v
+			size += u * math.Abs(v)
+		}
+		return smoothing * (n*ell(u) + ells + u*vs), smoothing * (n*ell(u) + size)
+	}
+	whole, alphas, logs := 1.0, 0.0, 0.0
+	for _, c := range classes {
 		logs += s.Log[c]
 		if int(c) == s.Heavy {
-			heavy = true
+			whole = s.Rest
 		} else {
 			alphas += s.Alpha[c]
 		}
 	}
-	// The absent classes: Σ [a log(a/g) - a log α_c - a + gα_c].
-	rest := 1 - alphas
-	if heavy {
-		rest = s.Rest - alphas
-	}
-	absent := g * max(0, rest)
+	rest, terms = g*max(0, whole-alphas), g*whole
 	if smoothing > 0 {
-		n := float64(len(s.Alpha) - len(classes))
-		absent += smoothing * (n*(math.Log(smoothing/g)-1) - (s.Logs - logs))
+		log := math.Log(smoothing / g)
+		rest += smoothing * (n*(log-1) - (s.Logs - logs))
+		terms += smoothing * (n*(1-log) - s.Logs)
 	}
-	return h + max(0, absent)
+	return rest, terms
 }
 
 // divergenceDense is divergence class by class.

@@ -73,6 +73,11 @@ func ell(x float64) float64 {
 	return x * x * q
 }
 
+// resolution is the gain up to which rounding decides, of counts that sum to mass: a share and a count are rounded by some
+// 2⁻⁵³ of themselves, and a divergence grows with the square of the difference. Counts near 1e99 that should have the same
+// shares gain up to 1e68 so.
+func resolution(mass float64) float64 { return mass * 0x1p-100 }
+
 // sum adds numbers with Neumaier's compensation: the error does not grow with their count.
 type sum struct{ total, carry float64 }
 

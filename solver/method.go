@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Method is how features are chosen. All but the first are what others use: they rank features one by one, and nothing is
@@ -29,15 +30,33 @@ const (
 // String is the name, that of NFS if it is empty.
 func (m Method) String() string { return string(cmp.Or(m, NFS)) }
 
+// rankings has every method with what it ranks features by, nothing for NFS. All lists of methods are made from it.
+var rankings = []struct {
+	method    Method
+	statistic func(s Statistic, positive, negative float64) float64
+}{
+	{NFS, nil},
+	{TMNB, Statistic.tmnb},
+	{OddsRatio, Statistic.oddsRatio},
+	{Chi2, Statistic.chi2},
+	{MutualInformation, Statistic.mutualInformation},
+	{Frequency, Statistic.frequency},
+}
+
 // Methods are all there are.
-var Methods = []Method{NFS, TMNB, OddsRatio, Chi2, MutualInformation, Frequency}
+var Methods = methods()
+
+func methods() (all []Method) {
+	for _, r := range rankings {
+		all = append(all, r.method)
+	}
+	return all
+}
 
 // ParseMethod reads the name of a method.
 func ParseMethod(name string) (Method, error) {
-	for _, m := range Methods {
-		if string(m) == name {
-			return m, nil
-		}
+	if m := Method(name); slices.Contains(Methods, m) {
+		return m, nil
 	}
 	return "", fmt.Errorf("unknown method %q: it is one of %v", name, Methods)
 }
@@ -65,12 +84,7 @@ func (p Problem) Statistic() *Statistic {
 		s.Positive, s.Negative = p.DocumentsPositive+2*p.Smoothing, p.DocumentsNegative+2*p.Smoothing
 		return s
 	}
-	var positive, negative sum
-	for _, g := range p.Groups {
-		positive.add(float64(g.Size) * (g.Positive + p.Smoothing))
-		negative.add(float64(g.Size) * (g.Negative + p.Smoothing))
-	}
-	s.Positive, s.Negative = positive.value(), negative.value()
+	s.Positive, s.Negative = p.masses()
 	return s
 }
 
@@ -79,34 +93,53 @@ const largest = 1e300
 
 // Of returns the statistic of a feature, from its counts without smoothing.
 func (s Statistic) Of(positive, negative float64) float64 {
-	return min(s.of(positive, negative), largest)
+	for _, r := range rankings {
+		if r.method == s.Method && r.statistic != nil {
+			return min(r.statistic(s, positive, negative), largest)
+		}
+	}
+	panic("solver.Statistic.Of: the method " + s.Method.String() + " ranks by nothing") // Validate refuses it
 }
 
-func (s Statistic) of(positive, negative float64) float64 {
+// thetas returns θ⁺ and θ⁻ in the model of all features, and whether they say anything.
+func (s Statistic) thetas(positive, negative float64) (x, y float64, ok bool) {
 	a, b := positive+s.Smoothing, negative+s.Smoothing
-	switch s.Method {
-	case TMNB, OddsRatio:
-		x, y := a/s.Positive, b/s.Negative
-		if x == y || a == 0 && b == 0 || s.Positive == 0 || s.Negative == 0 {
-			return 0
-		}
-		if s.Method == TMNB {
-			return math.Abs(math.Log(x) - math.Log(y))
-		}
-		return math.Abs(math.Log(x) - math.Log1p(-x) - math.Log(y) + math.Log1p(-y))
-	case Chi2:
-		g := positive + negative
-		d := positive - s.ShareOfDocuments*g // and the negative side differs by as much
-		if g == 0 {
-			return 0
-		}
-		return d * d / (s.ShareOfDocuments * (1 - s.ShareOfDocuments) * g)
-	case MutualInformation:
-		alpha, beta := odds(s.Positive / s.Negative).shares()
-		return (divergence(a, b, alpha, beta) + divergence(max(0, s.Positive-a), max(0, s.Negative-b), alpha, beta)) / (s.Positive + s.Negative)
-	}
-	return positive + negative
+	x, y = a/s.Positive, b/s.Negative
+	return x, y, x != y && (a > 0 || b > 0) && s.Positive > 0 && s.Negative > 0
 }
+
+func (s Statistic) tmnb(positive, negative float64) float64 {
+	x, y, ok := s.thetas(positive, negative)
+	if !ok {
+		return 0
+	}
+	return math.Abs(math.Log(x) - math.Log(y))
+}
+
+func (s Statistic) oddsRatio(positive, negative float64) float64 {
+	x, y, ok := s.thetas(positive, negative)
+	if !ok {
+		return 0
+	}
+	return math.Abs(math.Log(x) - math.Log1p(-x) - math.Log(y) + math.Log1p(-y))
+}
+
+func (s Statistic) chi2(positive, negative float64) float64 {
+	g := positive + negative
+	d := positive - s.ShareOfDocuments*g // and the negative side differs by as much
+	if g == 0 {
+		return 0
+	}
+	return d * d / (s.ShareOfDocuments * (1 - s.ShareOfDocuments) * g)
+}
+
+func (s Statistic) mutualInformation(positive, negative float64) float64 {
+	a, b := positive+s.Smoothing, negative+s.Smoothing
+	alpha, beta := odds(s.Positive / s.Negative).shares()
+	return (divergence(a, b, alpha, beta) + divergence(max(0, s.Positive-a), max(0, s.Negative-b), alpha, beta)) / (s.Positive + s.Negative)
+}
+
+func (s Statistic) frequency(positive, negative float64) float64 { return positive + negative }
 
 // heuristic selects the features of the largest statistic. What the best of so many would gain is bounded all the same.
 type heuristic struct {

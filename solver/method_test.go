@@ -5,6 +5,22 @@ import (
 	"testing"
 )
 
+// A method that has a name only is refused: it may not rank by what another ranks by.
+func TestAMethodOfWhichOnlyTheNameIsKnown(t *testing.T) {
+	Methods = append(Methods, "novel")
+	defer func() { Methods = methods() }()
+	p := Problem{Groups: []Group{{3, 1, 1}, {1, 2, 1}}, Method: "novel", K: 1, DocumentsPositive: 5, DocumentsNegative: 5}
+	if _, err := Solve(p, Settings{}); err == nil || err.Error() != `solver: unknown method "novel"` {
+		t.Error(err)
+	}
+	for _, m := range methods() {
+		p.Method = m
+		if _, err := Solve(p, Settings{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A method ranks by its statistic; its gain is below what the solver finds, its bound the same.
 func TestMethods(t *testing.T) {
 	rng := random(12)

@@ -14,16 +14,13 @@ type multinomial struct {
 
 func newMultinomial(p Problem, s Settings) *multinomial {
 	groups := smoothed(p)
-	var positive, negative sum
 	m := &multinomial{problem: p, settings: s, ranking: newRanking(groups, s)}
 	for _, g := range groups {
-		positive.add(float64(g.Size) * g.Positive)
-		negative.add(float64(g.Size) * g.Negative)
 		if g.Positive+g.Negative > 0 {
 			m.present += g.Size
 		}
 	}
-	m.positive, m.negative = positive.value(), negative.value()
+	m.positive, m.negative = p.masses()
 	m.base = baseMultinomial(groups)
 	return m
 }
@@ -66,9 +63,10 @@ func (m *multinomial) solve(k int64) Result {
 		r.Status, r.Evaluations = d.status, d.evaluations
 		r.UpperBound, r.Odds = d.upper, float64(d.best)
 		if k == 1 || m.settings.boundOnly {
-			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17). It also stands
-			// for a support that nobody asks for.
-			r.Take = m.ranking.take(m.ranking.at(d.best, 1))
+			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17). It is the one
+			// that would gain most if the others kept the share of all counts. It also stands for a support that
+			// nobody asks for.
+			r.Take = m.ranking.take(m.ranking.at(m.share(), 1))
 			break
 		}
 		var proven bool

@@ -69,6 +69,15 @@ func parametersBernoulli(p Problem, take []int64) Parameters {
 	return params
 }
 
+// Resolution is the gain up to which rounding decides: see [resolution].
+func (p Parameters) Resolution() float64 {
+	if p.Model == Bernoulli {
+		positive, negative := p.smoothedDocuments()
+		return resolution(positive + negative)
+	}
+	return resolution(p.Mass)
+}
+
 // gain is D(J), the sum of the scores of the support. The groups are not smoothed.
 func (p Parameters) gain(groups []Group, take []int64) float64 {
 	var gain sum

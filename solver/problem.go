@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Model is the likelihood that the features are chosen for.
@@ -192,6 +193,8 @@ func (p Problem) Validate() error {
 	switch {
 	case p.Model != Multinomial && p.Model != Bernoulli:
 		return fmt.Errorf("unknown model %d", int(p.Model))
+	case !slices.Contains(methods(), Method(p.Method.String())):
+		return fmt.Errorf("unknown method %q", string(p.Method))
 	case p.Method == Chi2 && !(p.DocumentsPositive > 0 && p.DocumentsNegative > 0):
 		return fmt.Errorf("method %s needs the numbers of documents", p.Method)
 	case p.K < 0:
@@ -231,6 +234,16 @@ func (p Problem) validateDocuments() error {
 		}
 	}
 	return nil
+}
+
+// masses returns the smoothed counts of the classes.
+func (p Problem) masses() (positive, negative float64) {
+	var a, b sum
+	for _, g := range p.Groups {
+		a.add(float64(g.Size) * (g.Positive + p.Smoothing))
+		b.add(float64(g.Size) * (g.Negative + p.Smoothing))
+	}
+	return a.value(), b.value()
 }
 
 // features returns m, the number of features.

@@ -36,12 +36,16 @@ func (r Result) Selector(p Problem) Selector {
 		DocumentsNegative: p.DocumentsNegative,
 	}
 	s.Alpha, s.Beta = odds(r.Odds).shares()
+	if r.K == 1 && p.Model == Multinomial { // which is selected at the share of all counts
+		positive, negative := p.masses()
+		s.Alpha, s.Beta = odds(positive / negative).shares()
+	}
 	s.Statistic = p.Statistic()
 	if r.K == 0 {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s
 	}
-	s.Low, s.High = thresholds(r.Take, func(i int) (float64, int64) {
+	s.Low, s.High = thresholds(r.Take, r.Parameters.Resolution(), func(i int) (float64, int64) {
 		g := p.Groups[i]
 		return s.score(g.Positive, g.Negative), g.Size
 	})
@@ -56,7 +60,7 @@ func (r Result) Selector(p Problem) Selector {
 
 // thresholds returns the scores between which a support has some features and not others, or all of a group in part. The
 // margins are far wider than rounding, so that every machine that asks gets the same answer.
-func thresholds(take []int64, group func(i int) (score float64, size int64)) (low, high float64) {
+func thresholds(take []int64, resolution float64, group func(i int) (score float64, size int64)) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i, n := range take {
 		score, size := group(i)
@@ -71,7 +75,8 @@ func thresholds(take []int64, group func(i int) (score float64, size int64)) (lo
 		high = low
 	}
 	low, high = min(low, high), max(low, high)
-	return low - (1e-9*math.Abs(low) + 1e-12), high + (1e-9*math.Abs(high) + 1e-12)
+	margin := func(score float64) float64 { return 1e-9*math.Abs(score) + 1e-12 + resolution }
+	return low - margin(low), high + margin(high)
 }
 
 func compareTaken(a, b Taken) int {

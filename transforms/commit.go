@@ -21,6 +21,8 @@ type CommitParams struct {
 	Run    modelio.Run
 	Output string
 	Counts *modelio.Counts // what a selection was made from
+
+	Analyzer *modelio.Analyzer // nil if it is not known
 }
 
 // Commit writes the features, the models and the path, and publishes the run; or, after a verdict, takes away what was
@@ -64,7 +66,7 @@ func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, audits func(
 
 func (p CommitParams) manifest(a Audited) modelio.Manifest {
 	m := modelio.Manifest{
-		Run: p.Run, Finished: time.Now().UTC(), Classes: a.Classes, Features: a.Features, Inputs: a.Inputs,
+		Run: p.Run, Finished: time.Now().UTC(), Analyzer: p.Analyzer, Classes: a.Classes, Features: a.Features, Inputs: a.Inputs,
 		Counts: p.Counts, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings,
 	}
 	if p.Counts == nil { // else the parts are not ours
@@ -121,7 +123,7 @@ func (p CommitParams) commit(ctx context.Context, audits, solved, selected, name
 	}
 	m := p.manifest(a)
 	m.Warnings = append(m.Warnings, tables.warnings...)
-	sums, err := tables.write(ctx, modelio.NewGuard(p.Output, p.Run))
+	sums, err := tables.write(ctx, modelio.NewGuard(p.Output, p.Run), p.Analyzer)
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,9 @@ type Rule string
 
 // The rules.
 const (
-	ForGain Rule = "gain"  // the fewest that gain a share of what all gain
-	Elbow   Rule = "elbow" // where more features stop paying
-	FDR     Rule = "fdr"   // those that are significant at a false discovery rate
+	ForGain Rule = "gain" // the fewest that gain a share of what all gain
+	Knee    Rule = "knee" // where the curve of the bound is farthest above the line between its ends
+	FDR     Rule = "fdr"  // those that are significant at a false discovery rate
 )
 
 // ParseK reads a number such as 9, a percentage such as 5%, or a rule such as auto:gain=99%.
@@ -43,7 +43,7 @@ func ParseK(text string) (K, error) {
 	}
 	k.Number, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || k.Number < 1 {
-		return k, fmt.Errorf("%q is neither a number from 1, nor a percentage such as 5%%, nor auto:gain=99%%, auto:elbow or auto:fdr=0.05", text)
+		return k, fmt.Errorf("%q is neither a number from 1, nor a percentage such as 5%%, nor auto:gain=99%%, auto:knee or auto:fdr=0.05", text)
 	}
 	return k, nil
 }
@@ -63,7 +63,10 @@ func (k K) parseRule(rule string) (K, error) {
 	case k.Rule == ForGain && strings.HasSuffix(value, "%"):
 		k.Value, err = parsePercent(value)
 		return k, err
-	case k.Rule == Elbow && rule == name:
+	case rule == "elbow": // the name of before
+		k.Rule = Knee
+		return k, nil
+	case k.Rule == Knee && rule == name:
 		return k, nil
 	case k.Rule == FDR:
 		k.Value, err = strconv.ParseFloat(value, 64)
@@ -71,7 +74,7 @@ func (k K) parseRule(rule string) (K, error) {
 			return k, nil
 		}
 	}
-	return k, fmt.Errorf("%q is none of auto:gain=99%%, auto:elbow and auto:fdr=0.05", k.Text)
+	return k, fmt.Errorf("%q is none of auto:gain=99%%, auto:knee and auto:fdr=0.05", k.Text)
 }
 
 // rules find k for a problem of so many features, each from the counts when it is asked for.
@@ -100,7 +103,7 @@ func (k K) of(r rules) (n int64, reason string, err error) {
 	if k.Rule == ForGain {
 		return c.ForGain(k.Value / 100), fmt.Sprintf("the fewest that gain %v%% of the %.2f that all %s gain", k.Value, c.Bound(m), humanize.Comma(m)), nil
 	}
-	return c.Elbow(), fmt.Sprintf("one more would gain less than the average of all, %.4g", c.Bound(m)/float64(m)), nil
+	return c.Knee(), fmt.Sprintf("one more would gain less than the average of all, %.4g", c.Bound(m)/float64(m)), nil
 }
 
 func (k K) ofFDR(r rules) (n int64, reason string, err error) {

@@ -106,9 +106,10 @@ func documentsOfOthers(classes []modelio.Class) func(modelio.Class) *int64 {
 	}
 }
 
-// quoted keeps labels apart that would make two problems of one name.
+// quoted keeps labels apart that would make two problems of one name: those with the word vs, also at either end, that
+// would leave open where the first label ends.
 func quoted(label string) string {
-	if strings.Contains(label, " vs ") || strings.HasPrefix(label, `"`) || label == "rest" {
+	if slices.Contains(strings.Split(label, " "), "vs") || strings.HasPrefix(label, `"`) || label == "rest" {
 		return strconv.Quote(label)
 	}
 	return label

@@ -250,9 +250,10 @@ type Selected struct {
 
 // Feature is a selected feature with its counts on the sides of the problem.
 type Feature struct {
-	Name   string
-	ID     int64
-	Counts []float64
+	Name      string
+	ID        int64
+	Counts    []float64
+	Documents []float64 // nil where they are not known, or are the counts
 }
 
 // NamedBuckets are the names of some of the selected buckets.

@@ -159,7 +159,7 @@ func TestRecordsKeepNumbersThatAreNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decode[[]modelio.FeatureRow](b); err != nil || !slices.Equal(got, want) {
+	if got, err := decode[[]modelio.FeatureRow](b); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := decode[Part](b); err == nil {
@@ -257,7 +257,7 @@ func TestParseK(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "1.5", "0%", "101%", "-5%", "NaN%", "x", "%", "9 ", "1e3", "99999999999999999999",
-		"auto", "auto:", "auto:gain", "auto:gain=0%", "auto:gain=2", "auto:elbow=", "auto:elbow=1", "auto:fdr", "auto:fdr=0", "auto:fdr=1", "auto:fdr=5%", "auto:best"} {
+		"auto", "auto:", "auto:gain", "auto:gain=0%", "auto:gain=2", "auto:elbow=", "auto:elbow=1", "auto:knee=", "auto:knee=1", "auto:fdr", "auto:fdr=0", "auto:fdr=1", "auto:fdr=5%", "auto:best"} {
 		if k, err := ParseK(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, k)
 		}
@@ -276,7 +276,7 @@ func TestRulesForK(t *testing.T) {
 		reason string
 	}{
 		"auto:gain=50%": {2, "the fewest that gain 50% of the 99.90 that all 10 gain"}, "auto:gain=90%": {4, "of the 99.90"}, "auto:gain=100%": {10, "100%"},
-		"auto:elbow": {3, "less than the average of all, 9.99"}, "auto:fdr=0.05": {5, "so many are significant"}, "auto:fdr=0.001": {1, "no feature is significant"},
+		"auto:elbow": {3, "less than the average of all, 9.99"}, "auto:knee": {3, "less than the average of all, 9.99"}, "auto:fdr=0.05": {5, "so many are significant"}, "auto:fdr=0.001": {1, "no feature is significant"},
 	} {
 		k, err := ParseK(text)
 		if err != nil {

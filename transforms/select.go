@@ -159,14 +159,29 @@ func (s *picks) visit(feat *countio.Feature) error {
 		if err != nil {
 			return err
 		}
-		id := s.source.IDOf(feat, name)
+		if t.partial != nil && !t.partial.wants(name) {
+			continue
+		}
+		selected := Feature{string(name), s.source.IDOf(feat, name), t.counts, s.documents(t.pick.solution, feat)}
 		if t.partial != nil {
-			t.partial.offer(name, id, t.counts)
-		} else if err := t.pick.add(Feature{string(name), id, t.counts}); err != nil {
+			t.partial.put(selected)
+		} else if err := t.pick.add(selected); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// documents are those of a feature on the sides of a model, nil where they are not known.
+func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
+	if !feat.DocumentsKnown || s.model == solver.Bernoulli {
+		return nil
+	}
+	var labels []string
+	for _, class := range feat.Classes {
+		labels = append(labels, s.classes.Labels[class])
+	}
+	return m.Counts(labels, func(i int) float64 { return feat.Documents[i] })
 }
 
 // find finds the models that take a feature.
@@ -251,7 +266,7 @@ func (p *pick) group(counts []float64, n int64) *firstNames {
 func (p *pick) add(feat Feature) error {
 	const overhead = 32 // of a feature beside its name and counts, at most
 	p.features = append(p.features, feat)
-	if p.bytes += len(feat.Name) + 9*len(feat.Counts) + overhead; p.bytes < MaxElement/2 {
+	if p.bytes += len(feat.Name) + 9*(len(feat.Counts)+len(feat.Documents)) + overhead; p.bytes < MaxElement/2 {
 		return nil
 	}
 	return p.flush()
@@ -283,14 +298,19 @@ type firstNames struct {
 	features []Feature
 }
 
-func (l *firstNames) offer(name []byte, id int64, counts []float64) {
-	switch {
-	case int64(len(l.features)) < l.limit:
-		heap.Push(l, Feature{string(name), id, counts})
-	case string(name) < l.features[0].Name:
-		l.features[0] = Feature{string(name), id, counts}
-		heap.Fix(l, 0)
+// wants reports whether a feature of this name is among the first so far.
+func (l *firstNames) wants(name []byte) bool {
+	return int64(len(l.features)) < l.limit || string(name) < l.features[0].Name
+}
+
+// put adds such a feature.
+func (l *firstNames) put(f Feature) {
+	if int64(len(l.features)) < l.limit {
+		heap.Push(l, f)
+		return
 	}
+	l.features[0] = f
+	heap.Fix(l, 0)
 }
 
 func (l *firstNames) Len() int           { return len(l.features) }

@@ -28,6 +28,14 @@ type JointSolution struct {
 // model is what all rows of the solution have in common.
 func (s Solution) model() modelio.ModelRow { return s.Models[0] }
 
+// Resolution is the gain up to which rounding decides.
+func (s Solution) Resolution() float64 {
+	if s.Joint != nil {
+		return s.Joint.Parameters.Resolution()
+	}
+	return s.Parameters.Resolution()
+}
+
 // Counts are those of a feature on the sides of the problem: two, or if it is joint one for each class. Labels come in
 // their order.
 func (s Solution) Counts(labels []string, count func(i int) float64) []float64 {
@@ -130,14 +138,22 @@ func (s Solution) statistic(counts []float64) float64 {
 
 // of returns the rows of a feature, without what all of them share.
 func (s Solution) of(f Feature) []modelio.FeatureRow {
+	documents := f.Documents
+	if s.model().Model == solver.Bernoulli.String() {
+		documents = f.Counts
+	}
 	if s.Joint == nil {
 		thetaPositive, thetaNegative := s.Parameters.Theta(f.Counts[0], f.Counts[1])
-		return []modelio.FeatureRow{{
+		row := modelio.FeatureRow{
 			Class: s.model().Positive, CountPositive: f.Counts[0], CountNegative: f.Counts[1],
 			Score:         s.Parameters.Score(f.Counts[0], f.Counts[1]),
 			ThetaPositive: thetaPositive, ThetaNegative: thetaNegative,
 			Weight: s.Parameters.Weight(f.Counts[0], f.Counts[1]),
-		}}
+		}
+		if documents != nil {
+			row.DocumentsPositive, row.DocumentsNegative = whole(documents[0]), whole(documents[1])
+		}
+		return []modelio.FeatureRow{row}
 	}
 	p := s.Joint.Parameters
 	classes, counts := present(f.Counts)
@@ -145,11 +161,25 @@ func (s Solution) of(f Feature) []modelio.FeatureRow {
 	rows := make([]modelio.FeatureRow, len(s.Models))
 	for c, m := range s.Models {
 		rows[c] = modelio.FeatureRow{
-			Class: m.Positive, CountPositive: f.Counts[c], CountNegative: solver.Sum(f.Counts[:c]) + solver.Sum(f.Counts[c+1:]),
+			Class: m.Positive, CountPositive: f.Counts[c], CountNegative: sumWithout(f.Counts, c),
 			Score: parts[c], ThetaPositive: theta[c], ThetaNegative: p.Common(counts), Weight: weights[c],
+		}
+		if documents != nil {
+			rows[c].DocumentsPositive, rows[c].DocumentsNegative = whole(documents[c]), whole(sumWithout(documents, c))
 		}
 	}
 	return rows
+}
+
+// sumWithout adds up the counts of all classes but one.
+func sumWithout(counts []float64, c int) float64 {
+	return solver.Sum(counts[:c]) + solver.Sum(counts[c+1:])
+}
+
+// whole is a number of documents.
+func whole(n float64) *int64 {
+	i := int64(n)
+	return &i
 }
 
 // groupOf is the same for features that have the same counts.

@@ -166,6 +166,7 @@ func (f *solveFn) path(p solver.Problem, model modelio.ModelRow) (records []Solv
 		m.Intercept, m.Base = r.Parameters.Intercept, r.Base
 		m.UpperBoundGain, m.Gain, m.Gap, m.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
 		m.Alpha, m.Odds, m.Evaluations = r.Alpha, r.Odds, int64(r.Evaluations)
+		m.TiedSelected, m.TiedLeftOut = p.Ties(r.Take)
 		records = append(records, Solved{Solution: &Solution{Models: []modelio.ModelRow{m}, Parameters: r.Parameters, Selector: r.Selector(p)}})
 	}
 	return append(records, Solved{Path: path}), nil

@@ -51,6 +51,7 @@ func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float
 		if !ok {
 			continue
 		}
+		tiedSelected, tiedLeftOut := p.Ties(r.Take)
 		rows := jointModels(a.Classes)
 		for c := range rows {
 			m := request.model(rows[c], r.K)
@@ -58,6 +59,7 @@ func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float
 			m.Intercept, m.Base = r.Parameters.Intercepts[c], r.Base
 			m.UpperBoundGain, m.Gain, m.Gap, m.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
 			m.Alpha, m.Odds, m.Evaluations = r.Alpha[c], r.Alpha[c]/(1-r.Alpha[c]), int64(r.Evaluations)
+			m.TiedSelected, m.TiedLeftOut = tiedSelected, tiedLeftOut
 			rows[c] = m
 		}
 		records = append(records, Solved{Solution: &Solution{Models: rows, Joint: &JointSolution{r.Parameters, r.Selector(p)}}})

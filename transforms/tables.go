@@ -67,14 +67,14 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 		gain += row.Score
 	}
 	features := int64(len(rows) / len(s.Models))
-	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*m.Gain+1e-12) {
+	if m := s.model(); features != m.K || !(math.Abs(gain-m.Gain) <= 1e-9*m.Gain+1e-12+s.Resolution()) {
 		return fmt.Errorf("the model of %s was solved with a gain of %v, but %d features were found that gain %v",
 			s.model().Key(), s.model().Gain, features, gain)
 	}
 	return nil
 }
 
-func (t *tables) write(ctx context.Context, guard *modelio.Guard) ([]countio.FileSum, error) {
+func (t *tables) write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]countio.FileSum, error) {
 	features, err := modelio.WriteTable(ctx, guard, modelio.FeaturesFile, t.features)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (t *tables) write(ctx context.Context, guard *modelio.Guard) ([]countio.Fil
 	for _, s := range t.solutions {
 		models = append(models, s.Models...)
 	}
-	model, err := modelio.WriteTable(ctx, guard, modelio.ModelFile, models)
+	model, err := modelio.WriteModels(ctx, guard, models, a)
 	if err != nil {
 		return nil, err
 	}

@@ -101,6 +101,9 @@ func printAll(w io.Writer, p modelio.Published) {
 		options = append(options, "--"+name+"="+value)
 	}
 	printf(w, "options: %s\n", strings.Join(slices.Sorted(slices.Values(options)), " "))
+	if m.Analyzer != nil {
+		printf(w, "analyzer: %s\n", analyzerInWords(*m.Analyzer))
+	}
 	if m.Counts != nil {
 		printf(w, "from the counts in %s\n", m.Counts.Name)
 	}

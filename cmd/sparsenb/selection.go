@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"slices"
+	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
@@ -19,13 +20,24 @@ type selectionFlags struct {
 func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 	f := &selectionFlags{
 		model:    fs.String("model", "multinomial", "=multinomial\n        multinomial (how often a word occurs) or bernoulli (in how many documents) (default multinomial)"),
-		method:   fs.String("method", string(solver.NFS), "=nfs\n        nfs, or what others rank by: tmnb, odds_ratio, chi2, mutual_information, frequency (default nfs)"),
+		method:   fs.String("method", string(solver.NFS), "=nfs\n        nfs, or what others rank by: "+otherMethods()+" (default nfs)"),
 		strategy: fs.String("strategy", modelio.OneVersusRest, "=ovr\n        of more than two classes: ovr (each against all others), ovo (each pair), or joint (one set of features for all) (default ovr)"),
 		positive: fs.String("positive", "", "=LABEL\n        the class whose features get positive weights (default the last label in byte order; of more than two classes: each in turn)"),
 	}
 	fs.Var(&f.smoothing, "smoothing", "=1\n        added to every count, scikit-learn's alpha; a list 0.1,1 makes a model for each (default 1)")
-	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models, or a rule: auto:gain=99%, auto:elbow, auto:fdr=0.05. A share is of all different features, rounded, and at least one")
+	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models, or a rule: auto:gain=99%, auto:knee, auto:fdr=0.05. A share is of all different features, rounded, and at least one")
 	return f
+}
+
+// otherMethods lists the methods that rank.
+func otherMethods() string {
+	var names []string
+	for _, m := range solver.Methods {
+		if m != solver.NFS {
+			names = append(names, m.String())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func (f *selectionFlags) parse() (s pipeline.Selection, err error) {

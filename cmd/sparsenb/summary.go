@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // summarise prints what a run has found.
@@ -138,7 +139,7 @@ func printModel(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, 
 			number(f.CountPositive), number(f.CountNegative), fmt.Sprintf("%.2f", f.Score),
 		})
 	}
-	printFeatures(w, table, m, v, rows)
+	printFeatures(w, table, m, features, v, rows)
 }
 
 // printJointModel prints the features of a model of all classes, each with the class that it speaks for most.
@@ -150,9 +151,9 @@ func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.Feature
 		in = "documents of it"
 	}
 	table := [][]string{{"rank", v.noun, "weight", "says", in, "in all", "gain"}}
-	for len(features) >= classes && len(table) <= rows && classes > 0 {
-		of := features[:classes]
-		features = features[classes:]
+	for rest := features; len(rest) >= classes && len(table) <= rows && classes > 0; {
+		of := rest[:classes]
+		rest = rest[classes:]
 		gain, most := 0.0, of[0]
 		for _, f := range of {
 			gain += f.Score
@@ -167,7 +168,7 @@ func printJointModel(w io.Writer, m modelio.ModelRow, features []modelio.Feature
 		table = append(table, []string{strconv.FormatInt(most.Rank, 10), shown(most.Feature), fmt.Sprintf("%+.2f", most.Weight), says,
 			number(most.CountPositive), number(most.CountPositive + most.CountNegative), fmt.Sprintf("%.2f", gain)})
 	}
-	printFeatures(w, table, m, v, rows)
+	printFeatures(w, table, m, features, v, rows)
 }
 
 // tells begins the sentence above a model's features.
@@ -179,8 +180,9 @@ func tells(m modelio.ModelRow, noun string) string {
 	return fmt.Sprintf("%s of %s %s", humanize.Comma(m.K), plural(m.M, noun), verb)
 }
 
-// printFeatures prints the table of the first rows, what is proven of the model, and why it has so many features.
-func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, v vocabulary, rows int) {
+// printFeatures prints the table of the first rows, what is proven of the model, why it has so many features, and what to
+// beware of in them.
+func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, features []modelio.FeatureRow, v vocabulary, rows int) {
 	align := "rlrlrrr"
 	if v.names != nil {
 		align += "l"
@@ -193,6 +195,55 @@ func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, v vocabula
 	printf(w, "\n%s\n", certificateInWords(m, v.noun))
 	if m.KReason != "" {
 		printf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
+	}
+	if m.TiedLeftOut > 0 {
+		fmt.Fprintln(w, tiesInWords(m, v.noun))
+	}
+	printBursts(w, m, features, v)
+}
+
+// tiesInWords says how many features of a model could as well be others.
+func tiesInWords(m modelio.ModelRow, noun string) string {
+	same, by := "counts", "name"
+	if m.Model == "bernoulli" || m.Method != string(solver.NFS) {
+		same, by = "statistic", "count, then by name"
+	}
+	return fmt.Sprintf("ties: %s of these %s have the same %s as %s left out; ties are broken by %s",
+		humanize.Comma(m.TiedSelected), plural(m.K, noun), same, plural(m.TiedLeftOut, noun), by)
+}
+
+const (
+	// A feature is a burst if it occurs so many times in each of its documents, which are so few of all.
+	burstOccurrences = 10
+	burstDocuments   = 0.05
+
+	maxBurstsShown = 3
+)
+
+// printBursts prints which features stand in few documents for how often they occur: a model of occurrences takes them
+// for more than they say of other documents.
+func printBursts(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow, v vocabulary) {
+	if m.Model == "bernoulli" || m.DocsPositive == nil || m.DocsNegative == nil {
+		return
+	}
+	all := *m.DocsPositive + *m.DocsNegative
+	var bursts []string
+	last := int64(0)
+	for _, f := range features {
+		if f.Rank == last || f.DocumentsPositive == nil || f.DocumentsNegative == nil { // a joint model has several rows
+			continue
+		}
+		last = f.Rank
+		occurrences, documents := f.CountPositive+f.CountNegative, *f.DocumentsPositive+*f.DocumentsNegative
+		if occurrences >= burstOccurrences*float64(documents) && float64(documents) <= burstDocuments*float64(all) {
+			bursts = append(bursts, fmt.Sprintf("%s occurs %s times in %s", shorten(printable(v.named(f.Feature))), number(occurrences), plural(documents, "document")))
+		}
+	}
+	if more := len(bursts) - maxBurstsShown; more > 0 {
+		bursts = append(bursts[:maxBurstsShown], fmt.Sprintf("and %d more in %s", more, modelio.FeaturesFile))
+	}
+	if len(bursts) > 0 {
+		fmt.Fprintf(w, "few documents: %s\n", strings.Join(bursts, ", "))
 	}
 }
 
@@ -236,7 +287,7 @@ func decimals(x float64) string {
 	if x == 0 {
 		return "0"
 	}
-	if math.Abs(x) < 1 {
+	if math.Abs(x) < 1 || math.Abs(x) >= 1e15 {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 2, 64)

@@ -37,6 +37,29 @@ func ofCharacters(options map[string]string) bool {
 	return strings.HasPrefix(options["analyzer"], "char")
 }
 
+// analyzerInWords says what the features of a run are made of.
+func analyzerInWords(a modelio.Analyzer) string {
+	text := a.Unit
+	if a.TokenPattern != "" {
+		text += " " + a.TokenPattern
+	}
+	text += ", in lower case"
+	if a.Ngrams != [2]int{1, 1} {
+		text += fmt.Sprintf(", n-grams of %d to %d", a.Ngrams[0], a.Ngrams[1])
+	}
+	if a.HashBits > 0 {
+		text += fmt.Sprintf(", in 2^%d buckets", a.HashBits)
+	}
+	if n := len(a.StopWords); n > 0 {
+		const shown = 5
+		text += fmt.Sprintf(", without %s: %s", plural(int64(n), "stop word"), strings.Join(a.StopWords[:min(n, shown)], ", "))
+		if n > shown {
+			text += fmt.Sprintf(" and %d more", n-shown)
+		}
+	}
+	return printable(text)
+}
+
 // hashBits says that there are 2ⁿ buckets, or with 0 that there are none.
 func hashBits(options map[string]string) int {
 	bits, err := strconv.Atoi(options["hash_bits"])

@@ -35,7 +35,7 @@ func (t *ownTable) readLong(visit func(*Feature) error) error {
 }
 
 func (t *ownTable) visitGroups(g *groups, visit func(*Feature) error) error {
-	var f Feature
+	f := Feature{DocumentsKnown: g.separate}
 	var rows []uint32
 	var numbers []int32 // of the classes
 	for _, label := range g.classes {

@@ -32,7 +32,7 @@ func readPart(ctx context.Context, dir, part string, classes *Classes, visit fun
 }
 
 func readPartOf(ctx context.Context, f fileio.File, info fileio.Info, part string, classes *Classes, visit func(*Feature) error) (err error) {
-	r := partReader{part: part, classes: classes, visit: visit}
+	r := partReader{part: part, classes: classes, visit: visit, feature: Feature{DocumentsKnown: true}}
 	// A damaged file may also make the library panic. A panic of visit, which is how Beam stops a bundle, is not ours.
 	defer func() {
 		if r.visiting {

@@ -65,6 +65,7 @@ type Feature struct {
 	ID                     int64
 	Classes                []int32
 	Occurrences, Documents []float64 // by class; most tables of the user's own have one count for both
+	DocumentsKnown         bool      // Documents are not the Occurrences again
 
 	name  []byte
 	names *partNames // where the name is, if it has not been read

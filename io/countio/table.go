@@ -129,6 +129,9 @@ func CreateTable[T any](ctx context.Context, dir, name string, held fileio.Held)
 	return &TableWriter[T]{out, parquet.NewGenericWriter[T](out, WriterOptions()...), make([]T, 0, 128)}, nil
 }
 
+// SetMetadata adds a text to the metadata of the file.
+func (w *TableWriter[T]) SetMetadata(key, value string) { w.table.SetKeyValueMetadata(key, value) }
+
 // Write adds a row.
 func (w *TableWriter[T]) Write(row T) error {
 	w.buffer = append(w.buffer, row)
@@ -204,6 +207,20 @@ func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (er
 			return fmt.Errorf("%s: %w", info.Name, err)
 		}
 	}
+}
+
+// Metadata returns a text from the metadata of a Parquet file, or "" if it has none under the key.
+func Metadata(ctx context.Context, name, key string) (value string, err error) {
+	err = fileio.With(ctx, name, func(f fileio.File, info fileio.Info) (err error) {
+		defer unpanic(&err)
+		file, err := openFile(f, info)
+		if err != nil {
+			return err
+		}
+		value, _ = file.Lookup(key)
+		return nil
+	})
+	return value, err
 }
 
 // openFile opens a Parquet file whose footer is no longer than the file: the library would believe a damaged one, and take

@@ -368,6 +368,22 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 
 // WriteTable writes a table of the run. One of the same bytes may be there already.
 func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T) (countio.FileSum, error) {
+	return writeTable(ctx, guard, name, rows, nil)
+}
+
+// WriteModels writes model.parquet, with the analyzer if it is known.
+func WriteModels(ctx context.Context, guard *Guard, rows []ModelRow, a *Analyzer) (countio.FileSum, error) {
+	if a == nil {
+		return writeTable(ctx, guard, ModelFile, rows, nil)
+	}
+	content, err := json.Marshal(a)
+	if err != nil {
+		return countio.FileSum{}, err
+	}
+	return writeTable(ctx, guard, ModelFile, rows, map[string]string{AnalyzerKey: string(content)})
+}
+
+func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T, metadata map[string]string) (countio.FileSum, error) {
 	if !isArtefact(name) {
 		return countio.FileSum{}, fmt.Errorf("%s: is not in the list of files that a run writes", name)
 	}
@@ -376,6 +392,9 @@ func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T)
 		return countio.FileSum{}, err
 	}
 	defer w.Abort()
+	for key, value := range metadata {
+		w.SetMetadata(key, value)
+	}
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
 			return countio.FileSum{}, err

@@ -33,6 +33,7 @@ type Manifest struct {
 	FormatVersion int `json:"format_version"`
 	Run
 	Finished time.Time            `json:"finished"`
+	Analyzer *Analyzer            `json:"analyzer,omitempty"` // null for a table of the user's own
 	Classes  []Class              `json:"classes"`
 	Features int64                `json:"features"` // m
 	Inputs   []Input              `json:"inputs,omitempty"`

@@ -75,6 +75,10 @@ type FeatureRow struct {
 	Smoothing     float64 `parquet:"smoothing,dict"`
 	Class         string  `parquet:"class,dict"` // the positive side; a joint model has a row for each class
 	Statistic     float64 `parquet:"statistic"`  // what ranks the feature: its score, unless by another method
+
+	// Documents that have the feature; null where only its occurrences are known.
+	DocumentsPositive *int64 `parquet:"documents_positive,optional"`
+	DocumentsNegative *int64 `parquet:"documents_negative,optional"`
 }
 
 // Key is that of the model.
@@ -113,6 +117,11 @@ type ModelRow struct {
 	Strategy       string  `parquet:"strategy"`
 	Method         string  `parquet:"method"`
 	KReason        string  `parquet:"k_reason"` // why it is this k, if that was left to the program
+
+	// TiedSelected features of the model could each be exchanged for one of TiedLeftOut without a difference: they have
+	// equal counts, or what ranks them is equal. The order of the features decided.
+	TiedSelected int64 `parquet:"tied_selected"`
+	TiedLeftOut  int64 `parquet:"tied_left_out"`
 }
 
 // Key is that of the model.

@@ -31,6 +31,9 @@ func ParseUnit(name string) (Unit, error) {
 	return 0, fmt.Errorf("%s is not word, char or char_wb", name)
 }
 
+// TokenPattern is what a word is, as CountVectorizer has it.
+const TokenPattern = `(?u)\b\w\w+\b`
+
 // Analyzer says what the features of a text are: its n-grams of Min to Max units. The zero value stands for words.
 type Analyzer struct {
 	Unit     Unit
