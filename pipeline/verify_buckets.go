@@ -13,9 +13,9 @@ import (
 
 // buckets holds the names of buckets against the hash, the counts and the selection. How often a name occurs is in no file
 // but this one: of a bucket that lists all its names the sum is known, of others that it cannot be more.
-func (v *verifier) buckets() error {
-	option, hashed := v.run.Manifest.Options["hash_bits"]
-	if len(v.run.Buckets) == 0 && (!hashed || v.run.Manifest.Verb == "select") {
+func (v *Verification) buckets() error {
+	option, hashed := v.Run.Manifest.Options["hash_bits"]
+	if len(v.Run.Buckets) == 0 && (!hashed || v.Run.Manifest.Verb == "select") {
 		return nil
 	}
 	bits, err := strconv.Atoi(option)
@@ -24,7 +24,7 @@ func (v *verifier) buckets() error {
 	}
 	named := map[string]bool{}
 	last := modelio.BucketRow{FeatureID: math.MinInt64}
-	for rest := v.run.Buckets; len(rest) > 0; {
+	for rest := v.Run.Buckets; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Feature == rest[0].Feature {
 			n++
@@ -43,7 +43,7 @@ func (v *verifier) buckets() error {
 		last, rest = rows[0], rest[n:]
 	}
 	selected := map[string]bool{}
-	for _, f := range v.run.Features {
+	for _, f := range v.Run.Features {
 		selected[f.Feature] = true
 	}
 	for bucket := range named {
@@ -51,7 +51,7 @@ func (v *verifier) buckets() error {
 			return fmt.Errorf("%s: the bucket %s was not selected", modelio.BucketsFile, bucket)
 		}
 	}
-	for _, f := range v.run.Features {
+	for _, f := range v.Run.Features {
 		if !named[f.Feature] {
 			return fmt.Errorf("%s: the bucket %s has no names", modelio.BucketsFile, f.Feature)
 		}

@@ -92,7 +92,7 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 			sums[label] = ClassTotal{0, s.Tokens + c.Tokens, s.Postings + c.Postings}
 		}
 	}
-	a.Verdict = judgeInput(t, p)
+	a.Verdict = cmp.Or(judgeParts(parts, p), judgeInput(t, p))
 	if a.Verdict != nil {
 		return a, nil
 	}
@@ -149,6 +149,27 @@ func (p AuditParams) verdict(exit int, message string) *modelio.Verdict {
 		return nil
 	}
 	return &modelio.Verdict{Run: p.Run.ID, Exit: exit, Message: message}
+}
+
+// judgeParts is the gate for counts that were made before.
+func judgeParts(parts []Part, p AuditParams) *modelio.Verdict {
+	message, more := "", 0
+	for _, part := range parts {
+		switch {
+		case part.Damaged == "":
+		case message == "":
+			message = part.Damaged
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		message += fmt.Sprintf(" (and %d more files)", more)
+	}
+	if message != "" {
+		message += "; restore the counts, or count again"
+	}
+	return p.verdict(ExitData, message)
 }
 
 // judgeInput is the gate for what was read.

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+	"errors"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -102,6 +103,11 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 	sums := countio.NewClassSums(&classes)
 	hist := histogram.New(nil)
 	var counts []float64
+	if f.Params.Source.Own == "" { // else it was checked before the job, and has no checksum
+		if err := f.Params.Source.Check(ctx, sum); err != nil {
+			return emitDamaged(emitPart, part, err)
+		}
+	}
 	err := f.Params.Source.Each(ctx, sum.Name, &classes, func(feat *countio.Feature) error {
 		part.Features++
 		sums.Add(feat)
@@ -110,7 +116,7 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 		return nil
 	})
 	if err != nil {
-		return err
+		return emitDamaged(emitPart, part, err)
 	}
 	for _, label := range classes.Labels {
 		tokens, postings := sums.Of(label)
@@ -119,4 +125,13 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 	hist.Labels = classes.Labels
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)
+}
+
+// emitDamaged emits a part that is damaged, which the audit tells of; other errors are errors.
+func emitDamaged(emit func([]byte), part Part, err error) error {
+	var damaged *countio.DamagedError
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	return emitRecord(emit, Part{FileSum: part.FileSum, Damaged: damaged.Error()})
 }

@@ -117,6 +117,7 @@ type Part struct {
 	countio.FileSum
 	Features int64
 	Classes  map[string]ClassTotal
+	Damaged  string // what is wrong with it, if it cannot be used
 }
 
 // Audited is the outcome of Audit: all there is to know before anything is solved.

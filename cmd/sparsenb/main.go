@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -68,8 +70,8 @@ func sparsenb() int {
 	own.names = append(own.names, "log_level")
 	positional, err := parse(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Print(manual(v, own))
-		return 0
+		fmt.Fprint(stdout, manual(v, own))
+		return report(stdout.failed)
 	}
 	if err != nil {
 		return report(explainFlag(fs, own, err))
@@ -86,7 +88,33 @@ func sparsenb() int {
 	}
 	ctx, stop := signalContext()
 	defer stop()
-	return report(own.run(ctx, positional))
+	err = own.run(ctx, positional)
+	return report(cmp.Or(err, stdout.failed))
+}
+
+// stdout is where results go.
+var stdout = &results{w: os.Stdout}
+
+// results remember that they could not be written, which who prints a table does not ask at every line.
+type results struct {
+	w      io.Writer
+	failed error
+}
+
+func (r *results) Write(b []byte) (int, error) {
+	if r.failed != nil {
+		return 0, r.failed
+	}
+	n, err := r.w.Write(b)
+	if err != nil {
+		cause := err
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			cause = path.Err
+		}
+		r.failed = fmt.Errorf("the results could not be written to standard output: %w", cause)
+	}
+	return n, err
 }
 
 func chooseVerb(args []string) (verb, []string, error) {

@@ -3,6 +3,7 @@ package countio
 import (
 	"context"
 	"fmt"
+	"path"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
@@ -36,6 +37,12 @@ const (
 // PartName is the name of a part under the output folder.
 func PartName(part, parts int) string {
 	return fmt.Sprintf("counts/part-%05d-of-%05d.parquet", part, parts)
+}
+
+// IsPart reports whether a file under an output folder is a part, by its name.
+func IsPart(name string) bool {
+	ok, err := path.Match("counts/part-*-of-*.parquet", name)
+	return ok && err == nil
 }
 
 // uniqueIDs is the key of a note in the metadata of a part: whether each feature_id in it is that of one feature only.

@@ -87,7 +87,7 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 	}
 	write(t, name, "one")
 	write(t, name, "two")
-	if got, err := ReadAll(t.Context(), name); string(got) != "two" || err != nil {
+	if got, err := ReadAll(t.Context(), name, 1<<20); string(got) != "two" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
 	w, _ = (local{}).Create(t.Context(), name)
@@ -133,7 +133,7 @@ func TestCreateExclusiveHasOneWinner(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got, err := ReadAll(t.Context(), name); won.Load() != 1 || err != nil || string(got) != winner.Load() {
+		if got, err := ReadAll(t.Context(), name, 1<<20); won.Load() != 1 || err != nil || string(got) != winner.Load() {
 			t.Errorf("%d winners, content %q, winner %q, %v", won.Load(), got, winner.Load(), err)
 		}
 	}

@@ -101,10 +101,14 @@ func (e *UnreadableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
+// MaxManifest is the most bytes of a manifest that are read, or of another JSON file of a run. A manifest has about 200 for
+// each file of the input.
+const MaxManifest = 256 << 20
+
 // readJSON reads a small file, or reports that it is not there.
 func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool, err error) {
 	name = fileio.Join(dir, name)
-	b, err := fileio.ReadAll(ctx, name)
+	b, err := fileio.ReadAll(ctx, name, MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return value, false, nil
 	}
