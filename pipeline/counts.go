@@ -2,11 +2,8 @@ package pipeline
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -34,6 +31,8 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && len(files) == 1 && files[0].Name == name:
 		c, err = ownCounts(ctx, name, classDocuments, sel)
+	case errors.Is(err, fileio.ErrIrregular):
+		err = fmt.Errorf("%s: is a pipe or a device, which cannot be read several times; write the table to a file first", name)
 	case len(classDocuments) > 0:
 		err = fmt.Errorf("--class_documents is for tables of your own; %s knows its documents", name)
 	default:
@@ -70,9 +69,12 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 		return c, err
 	}
 	for _, f := range m.Files {
-		if strings.HasPrefix(f.Name, "counts/") {
+		if countio.IsPart(f.Name) {
 			c.Files = append(c.Files, f)
 		}
+	}
+	if len(c.Files) == 0 && m.Counts == nil {
+		return c, fmt.Errorf("%s: %s lists no files of counts; the run is not as sparsenb writes it", dir, modelio.ManifestFile)
 	}
 	if len(c.Files) == 0 {
 		return c, fmt.Errorf("%s: the run has no counts of its own; it was made from %s", dir, m.Counts.Name)
@@ -143,14 +145,7 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 }
 
 // identify hashes a file.
-func identify(ctx context.Context, name string) (c modelio.Counts, err error) {
-	err = fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
-		hash := sha256.New()
-		if _, err := io.Copy(hash, io.NewSectionReader(f, 0, info.Size)); err != nil {
-			return err
-		}
-		c = modelio.Counts{Name: name, Size: info.Size, SHA256: hex.EncodeToString(hash.Sum(nil))}
-		return nil
-	})
-	return c, err
+func identify(ctx context.Context, name string) (modelio.Counts, error) {
+	sum, err := countio.Identify(ctx, name)
+	return modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}, err
 }

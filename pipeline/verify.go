@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,23 +26,19 @@ import (
 // the order of the features, and the names of buckets. That a model is optimal it does not prove again; the gap is. It returns what it has found to
 // be true, a sentence each. It fails with ExitData on the first thing that is not. It needs the memory of the distinct counts.
 func Verify(ctx context.Context, dir string) (checks []string, err error) {
-	v := verifier{ctx: ctx, dir: dir}
-	for _, step := range []func() error{v.checksums, v.conservation, v.models, v.path, v.buckets} {
-		err := step()
-		if errors.Is(err, fileio.ErrUnavailable) {
-			return v.checks, &Error{ExitFailed, err}
-		}
-		if err != nil {
-			return v.checks, &Error{ExitData, fmt.Errorf("%s: %w", dir, err)}
-		}
+	v, err := VerifyFiles(ctx, dir)
+	if err != nil {
+		return nil, err
 	}
-	return v.checks, nil
+	return v.Compute(ctx)
 }
 
-type verifier struct {
+// Verification is a run while it is verified.
+type Verification struct {
+	Run modelio.Published // read from files whose checksums are right
+
 	ctx      context.Context
 	dir      string
-	run      modelio.Published
 	features map[modelio.Key][]modelio.FeatureRow // of the run
 	vectors  *solver.Vectors                      // the counts, read again
 	groups   func(m modelio.ModelRow) []solver.Group
@@ -49,6 +46,34 @@ type verifier struct {
 	grouped  []solver.Group
 	counts   map[string]labelled // of the selected features, and of what has names
 	checks   []string
+}
+
+// VerifyFiles begins to verify a run: it compares all its files with their checksums before it reads any of them.
+func VerifyFiles(ctx context.Context, dir string) (*Verification, error) {
+	v := &Verification{ctx: ctx, dir: dir}
+	return v, v.failed(v.checksums())
+}
+
+// Compute goes on with what Verify does, and returns all that was found to be true.
+func (v *Verification) Compute(ctx context.Context) (checks []string, err error) {
+	v.ctx = ctx
+	for _, step := range []func() error{v.conservation, v.models, v.path, v.buckets} {
+		if err := step(); err != nil {
+			return v.checks, v.failed(err)
+		}
+	}
+	return v.checks, nil
+}
+
+// failed gives an error its exit code.
+func (v *Verification) failed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fileio.ErrUnavailable):
+		return &Error{ExitFailed, err}
+	}
+	return &Error{ExitData, fmt.Errorf("%s: %w", v.dir, err)}
 }
 
 // labelled are the counts of a feature in the classes in which it has any.
@@ -63,12 +88,12 @@ type labelled struct {
 	occurrences float64 // in all classes, whatever the model counts
 }
 
-func (v *verifier) found(format string, args ...any) {
+func (v *Verification) found(format string, args ...any) {
 	v.checks = append(v.checks, fmt.Sprintf(format, args...))
 }
 
 // checksums compares every file with the manifest, and the manifest with _SUCCESS.
-func (v *verifier) checksums() error {
+func (v *Verification) checksums() error {
 	state, err := modelio.ReadState(v.ctx, v.dir)
 	if err != nil {
 		return err
@@ -76,7 +101,7 @@ func (v *verifier) checksums() error {
 	if state.Success == nil {
 		return fmt.Errorf("there is no %s: the run is not complete", modelio.SuccessFile)
 	}
-	content, err := fileio.ReadAll(v.ctx, fileio.Join(v.dir, modelio.ManifestFile))
+	content, err := fileio.ReadAll(v.ctx, fileio.Join(v.dir, modelio.ManifestFile), modelio.MaxManifest)
 	if err != nil {
 		return err
 	}
@@ -86,6 +111,10 @@ func (v *verifier) checksums() error {
 	manifest, err := modelio.ReadManifest(v.ctx, v.dir)
 	if err != nil {
 		return err
+	}
+	if state.Success.Run != manifest.ID || state.Success.Fingerprint != manifest.Fingerprint {
+		return fmt.Errorf("%s names the run %s with the fingerprint %s, and %s the run %s with %s", modelio.SuccessFile,
+			state.Success.Run, state.Success.Fingerprint, modelio.ManifestFile, manifest.ID, manifest.Fingerprint)
 	}
 	var size int64
 	for _, f := range manifest.Files {
@@ -98,22 +127,47 @@ func (v *verifier) checksums() error {
 		}
 		size += f.Size
 	}
+	if err := v.strangers(manifest.Files); err != nil {
+		return err
+	}
 	v.found("the checksums of %d files, %s", len(manifest.Files), humanize.Bytes(uint64(size)))
-	v.run, err = modelio.Read(v.ctx, v.dir)
+	v.Run, err = modelio.Read(v.ctx, v.dir)
 	return err
 }
 
+// strangers holds that the folder of counts has no files but those of the run: readers take all that is in it for counts,
+// unless its name begins with a dot or an underscore.
+func (v *Verification) strangers(files []countio.FileSum) error {
+	store, err := fileio.For(v.dir)
+	if err != nil {
+		return err
+	}
+	const folder = "counts"
+	infos, err := store.List(v.ctx, fileio.Join(v.dir, folder))
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		name := fileio.Join(folder, path.Base(info.Name))
+		published := slices.ContainsFunc(files, func(f countio.FileSum) bool { return f.Name == name })
+		if !published && !strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(name), "_") {
+			return fmt.Errorf("%s is not of this run, and what reads the folder counts it too; remove it", name)
+		}
+	}
+	return nil
+}
+
 // conservation reads the counts and compares their sums with the totals that were taken while the documents were read.
-func (v *verifier) conservation() error {
+func (v *Verification) conservation() error {
 	source, files, err := v.source()
 	if err != nil {
 		return err
 	}
 	v.counts = map[string]labelled{}
-	for _, f := range v.run.Features {
+	for _, f := range v.Run.Features {
 		v.counts[f.Feature] = labelled{}
 	}
-	for _, b := range v.run.Buckets {
+	for _, b := range v.Run.Buckets {
 		v.counts[b.Feature] = labelled{}
 	}
 	sums, features, err := v.read(source, files)
@@ -121,27 +175,27 @@ func (v *verifier) conservation() error {
 		return err
 	}
 	var tokens float64
-	for _, c := range v.run.Manifest.Classes {
+	for _, c := range v.Run.Manifest.Classes {
 		if gotTokens, postings := sums.Of(c.Label); gotTokens != c.Tokens || postings != c.Postings {
 			return fmt.Errorf("the counts of %s have %v tokens and %v postings, the manifest %v and %v", c.Label, gotTokens, postings, c.Tokens, c.Postings)
 		}
 		tokens += c.Tokens
 	}
-	if features != v.run.Manifest.Features {
-		return fmt.Errorf("the counts have %d features, the manifest %d", features, v.run.Manifest.Features)
+	if features != v.Run.Manifest.Features {
+		return fmt.Errorf("the counts have %d features, the manifest %d", features, v.Run.Manifest.Features)
 	}
 	v.found("%s tokens of %s features, as many as were counted", humanize.Commaf(tokens), humanize.Comma(features))
 	return nil
 }
 
 // source is where the counts are that the run was made from.
-func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
-	from := v.run.Manifest.Counts
+func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
+	from := v.Run.Manifest.Counts
 	switch {
 	case from == nil:
 		var parts []countio.FileSum
-		for _, f := range v.run.Manifest.Files {
-			if strings.HasPrefix(f.Name, "counts/") {
+		for _, f := range v.Run.Manifest.Files {
+			if countio.IsPart(f.Name) {
 				parts = append(parts, f)
 			}
 		}
@@ -161,13 +215,13 @@ func (v *verifier) source() (countio.Source, []countio.FileSum, error) {
 }
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
-func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
-	classes := countio.ClassesOf(transforms.Labels(v.run.Manifest.Classes))
+func (v *Verification) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
+	classes := countio.ClassesOf(transforms.Labels(v.Run.Manifest.Classes))
 	sums = countio.NewClassSums(classes)
 	hist := histogram.New()
 	model := solver.Multinomial
-	if len(v.run.Models) > 0 {
-		if model, err = solver.ParseModel(v.run.Models[0].Model); err != nil {
+	if len(v.Run.Models) > 0 {
+		if model, err = solver.ParseModel(v.Run.Models[0].Model); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -208,13 +262,13 @@ func (v *verifier) read(source countio.Source, files []countio.FileSum) (sums *c
 			return nil, 0, err
 		}
 	}
-	if n := len(v.run.Manifest.Classes); n < len(classes.Labels) {
+	if n := len(v.Run.Manifest.Classes); n < len(classes.Labels) {
 		return nil, 0, fmt.Errorf("the counts have the class %s, the manifest has not", transforms.ListLabels(classes.Labels[n:]))
 	}
 	return sums, features, v.group(hist)
 }
 
-func (v *verifier) group(hist *histogram.Histogram) (err error) {
+func (v *Verification) group(hist *histogram.Histogram) (err error) {
 	var pieces [][]byte
 	hist.Pack(transforms.MaxElement, func(b []byte) { pieces = append(pieces, b) })
 	next := func(b *[]byte) bool {
@@ -224,14 +278,14 @@ func (v *verifier) group(hist *histogram.Histogram) (err error) {
 		*b, pieces = pieces[0], pieces[1:]
 		return true
 	}
-	v.vectors, err = transforms.CollectVectors(next, len(v.run.Manifest.Classes))
+	v.vectors, err = transforms.CollectVectors(next, len(v.Run.Manifest.Classes))
 	if err == nil {
-		v.groups = transforms.Groups(v.vectors, v.run.Manifest.Classes)
+		v.groups = transforms.Groups(v.vectors, v.Run.Manifest.Classes)
 	}
 	return err
 }
 
-func (v *verifier) problem(m modelio.ModelRow) (p solver.Problem, err error) {
+func (v *Verification) problem(m modelio.ModelRow) (p solver.Problem, err error) {
 	if v.grouped == nil || v.last.Problem != m.Problem {
 		v.last, v.grouped = m, v.groups(m)
 	}

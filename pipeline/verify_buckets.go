@@ -13,9 +13,9 @@ import (
 
 // buckets holds the names of buckets against the hash, the counts and the selection. How often a name occurs is in no file
 // but this one: of a bucket that lists all its names the sum is known, of others that it cannot be more.
-func (v *verifier) buckets() error {
-	option, hashed := v.run.Manifest.Options["hash_bits"]
-	if len(v.run.Buckets) == 0 && (!hashed || v.run.Manifest.Verb == "select") {
+func (v *Verification) buckets() error {
+	option, hashed := v.Run.Manifest.Options["hash_bits"]
+	if len(v.Run.Buckets) == 0 && (!hashed || v.Run.Manifest.Verb == "select") {
 		return nil
 	}
 	bits, err := strconv.Atoi(option)
@@ -24,7 +24,7 @@ func (v *verifier) buckets() error {
 	}
 	named := map[string]bool{}
 	last := modelio.BucketRow{FeatureID: math.MinInt64}
-	for rest := v.run.Buckets; len(rest) > 0; {
+	for rest := v.Run.Buckets; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Feature == rest[0].Feature {
 			n++
@@ -43,7 +43,7 @@ func (v *verifier) buckets() error {
 		last, rest = rows[0], rest[n:]
 	}
 	selected := map[string]bool{}
-	for _, f := range v.run.Features {
+	for _, f := range v.Run.Features {
 		selected[f.Feature] = true
 	}
 	for bucket := range named {
@@ -51,13 +51,13 @@ func (v *verifier) buckets() error {
 			return fmt.Errorf("%s: the bucket %s was not selected", modelio.BucketsFile, bucket)
 		}
 	}
-	for _, f := range v.run.Features {
+	for _, f := range v.Run.Features {
 		if !named[f.Feature] {
 			return fmt.Errorf("%s: the bucket %s has no names", modelio.BucketsFile, f.Feature)
 		}
 	}
 	hashes := "hashes, "
-	if !v.run.Manifest.SameHash() {
+	if !v.Run.Manifest.SameHash() {
 		hashes = ""
 	}
 	v.found("the names of %s: their %sorder and shares, and that they occur no more often than was counted", plural(int64(len(named)), "bucket"), hashes)
@@ -65,11 +65,11 @@ func (v *verifier) buckets() error {
 }
 
 // sameBucket compares the names of a bucket with its hash, if that is the one in use, and with its counts.
-func (v *verifier) sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
+func (v *Verification) sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
 	var sum int64
 	for i, row := range rows {
 		key, _ := feature.Hash([]byte(row.Name))
-		if bucket := string(kernel.AppendBucket(nil, key, bits)); bucket != row.Feature && v.run.Manifest.SameHash() {
+		if bucket := string(kernel.AppendBucket(nil, key, bits)); bucket != row.Feature && v.Run.Manifest.SameHash() {
 			return fmt.Errorf("%q hashes to %s", row.Name, bucket)
 		}
 		if row.Rank != int64(i)+1 || row.FeatureID != counted.id || row.Names != rows[0].Names || row.Count < 1 {

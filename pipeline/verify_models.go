@@ -19,7 +19,7 @@ import (
 )
 
 // analyzer compares what model.parquet says of its features with the manifest.
-func (v *verifier) analyzer() error {
+func (v *Verification) analyzer() error {
 	text, err := countio.Metadata(v.ctx, fileio.Join(v.dir, modelio.ModelFile), modelio.AnalyzerKey)
 	if err != nil {
 		return err
@@ -30,24 +30,24 @@ func (v *verifier) analyzer() error {
 			return fmt.Errorf("%s: %s: %w", modelio.ModelFile, modelio.AnalyzerKey, err)
 		}
 	}
-	if !reflect.DeepEqual(a, v.run.Manifest.Analyzer) {
+	if !reflect.DeepEqual(a, v.Run.Manifest.Analyzer) {
 		return fmt.Errorf("%s and %s are of different analyzers", modelio.ModelFile, modelio.ManifestFile)
 	}
 	return nil
 }
 
 // models computes every model again from the counts of its features, and the bound at its α.
-func (v *verifier) models() error {
-	if len(v.run.Models) > 0 {
+func (v *Verification) models() error {
+	if len(v.Run.Models) > 0 {
 		if err := v.analyzer(); err != nil {
 			return err
 		}
 	}
 	v.features = map[modelio.Key][]modelio.FeatureRow{}
-	for _, f := range v.run.Features {
+	for _, f := range v.Run.Features {
 		v.features[f.Key()] = append(v.features[f.Key()], f)
 	}
-	for rest := v.run.Models; len(rest) > 0; {
+	for rest := v.Run.Models; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Key() == rest[0].Key() {
 			n++
@@ -61,13 +61,13 @@ func (v *verifier) models() error {
 }
 
 // model verifies one model, which has a row for each class if it is joint.
-func (v *verifier) model(rows []modelio.ModelRow) error {
+func (v *Verification) model(rows []modelio.ModelRow) error {
 	m := rows[0]
-	if err := transforms.CheckProblem(v.run.Manifest.Classes, rows); err != nil {
+	if err := transforms.CheckProblem(v.Run.Manifest.Classes, rows); err != nil {
 		return err
 	}
-	if m.M != v.run.Manifest.Features || !isCertificate(m.Certificate) {
-		return fmt.Errorf("the model is of %d features, certificate %q; there are %d", m.M, m.Certificate, v.run.Manifest.Features)
+	if m.M != v.Run.Manifest.Features || !isCertificate(m.Certificate) {
+		return fmt.Errorf("the model is of %d features, certificate %q; there are %d", m.M, m.Certificate, v.Run.Manifest.Features)
 	}
 	published := v.features[m.Key()]
 	if int64(len(published)) != m.K*int64(len(rows)) {
@@ -86,7 +86,7 @@ func (v *verifier) model(rows []modelio.ModelRow) error {
 				return fmt.Errorf("the feature %q is not in the counts, or twice in the model", f.Feature)
 			}
 			names[f.Feature] = true
-			if !v.run.Manifest.SameHash() {
+			if !v.Run.Manifest.SameHash() {
 				counted.id = f.FeatureID // of a hash that this program does not have
 			}
 			feature := transforms.Feature{Name: f.Feature, ID: counted.id,
@@ -138,7 +138,7 @@ type evaluated struct {
 }
 
 // again solves nothing, but evaluates what was found, and completes the solution by it.
-func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+func (v *Verification) again(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
 	if s.Joint != nil {
 		e, err = v.jointAgain(s, features)
 	} else {
@@ -160,7 +160,7 @@ func (v *verifier) again(s *transforms.Solution, features []transforms.Feature) 
 	return e, err
 }
 
-func (v *verifier) sidesAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+func (v *Verification) sidesAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
 	m := s.Models[0]
 	p, err := v.problem(m)
 	if err != nil {
@@ -180,12 +180,12 @@ func (v *verifier) sidesAgain(s *transforms.Solution, features []transforms.Feat
 	return e, err
 }
 
-func (v *verifier) jointAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+func (v *Verification) jointAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
 	model, err := solver.ParseModel(s.Models[0].Model)
 	if err != nil {
 		return e, err
 	}
-	p := transforms.JointProblem(v.vectors, v.run.Manifest.Classes, model, s.Models[0].Smoothing)
+	p := transforms.JointProblem(v.vectors, v.Run.Manifest.Classes, model, s.Models[0].Smoothing)
 	p.K = s.Models[0].K
 	take, err := takeOf(features, p.Len(), p.Find)
 	if err != nil {
@@ -242,9 +242,9 @@ func sameFeature(got, want modelio.FeatureRow, resolution float64) error {
 }
 
 // name is the model's, as short as the run allows.
-func (v *verifier) name(m modelio.ModelRow) string {
+func (v *Verification) name(m modelio.ModelRow) string {
 	name := fmt.Sprintf("k = %d", m.K)
-	if first := v.run.Models[0]; slices.ContainsFunc(v.run.Models, func(o modelio.ModelRow) bool { return o.Problem != first.Problem || o.Smoothing != first.Smoothing }) {
+	if first := v.Run.Models[0]; slices.ContainsFunc(v.Run.Models, func(o modelio.ModelRow) bool { return o.Problem != first.Problem || o.Smoothing != first.Smoothing }) {
 		name = m.Key().String()
 	}
 	return name
@@ -259,14 +259,14 @@ func plural(n int64, noun string) string {
 
 // path computes the bound of every row of the path at its α, and what the bound gains from one k to another. The bound of a
 // joint problem has an α for each class, which the path does not keep: it is taken on trust.
-func (v *verifier) path() error {
+func (v *Verification) path() error {
 	models := map[modelio.Key]modelio.ModelRow{}
-	for _, m := range v.run.Models {
+	for _, m := range v.Run.Models {
 		models[m.Key()] = m
 		models[modelio.Key{Problem: m.Problem, Smoothing: m.Smoothing}] = m // any k tells the problem
 	}
 	rows, bounds := map[modelio.Key]bool{}, 0
-	for rest := v.run.Path; len(rest) > 0; {
+	for rest := v.Run.Path; len(rest) > 0; {
 		of := modelio.Key{Problem: rest[0].Problem, Smoothing: rest[0].Smoothing}
 		n := 0
 		for ; n < len(rest) && rest[n].Problem == of.Problem && rest[n].Smoothing == of.Smoothing; n++ {
@@ -291,7 +291,7 @@ func (v *verifier) path() error {
 		}
 		rest = rest[n:]
 	}
-	for _, m := range v.run.Models {
+	for _, m := range v.Run.Models {
 		if !rows[m.Key()] {
 			return fmt.Errorf("path: %s has no row", m.Key())
 		}
@@ -303,7 +303,7 @@ func (v *verifier) path() error {
 }
 
 // pathOf verifies the rows of one problem of two sides.
-func (v *verifier) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
+func (v *Verification) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
 	p, err := v.problem(m)
 	if err != nil {
 		return err

@@ -85,6 +85,9 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 	if err != nil {
 		return a, err
 	}
+	if a.Verdict = judgeParts(parts, p); a.Verdict != nil {
+		return a, nil
+	}
 	labels := slices.Sorted(maps.Keys(t.Classes))
 	sums := make([]ClassTotal, len(labels))
 	for _, part := range parts {
@@ -151,6 +154,27 @@ func (p AuditParams) verdict(exit int, message string) *modelio.Verdict {
 		return nil
 	}
 	return &modelio.Verdict{Run: p.Run.ID, Exit: exit, Message: message}
+}
+
+// judgeParts is the gate for counts that were made before.
+func judgeParts(parts []Part, p AuditParams) *modelio.Verdict {
+	message, more := "", 0
+	for _, part := range parts {
+		switch {
+		case part.Damaged == "":
+		case message == "":
+			message = part.Damaged
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		message += fmt.Sprintf(" (and %d more files)", more)
+	}
+	if message != "" {
+		message += "; restore the counts, or count again"
+	}
+	return p.verdict(ExitData, message)
 }
 
 // checkSpans holds that each input was read from its start to its end, once.

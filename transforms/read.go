@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -108,6 +109,11 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 	sums := countio.NewClassSums(classes)
 	hist := histogram.New()
 	var counts []float64
+	if f.Params.Source.Own == "" { // else it was checked before the job, and has no checksum
+		if err := f.Params.Source.Check(ctx, sum); err != nil {
+			return emitDamaged(emitPart, part, err)
+		}
+	}
 	err := f.Params.Source.Each(ctx, sum.Name, classes, func(feat *countio.Feature) error {
 		part.Features++
 		sums.Add(feat)
@@ -116,7 +122,7 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 		return nil
 	})
 	if err != nil {
-		return err
+		return emitDamaged(emitPart, part, err)
 	}
 	if n := len(f.Params.Classes); n < len(classes.Labels) {
 		return fmt.Errorf("%s: has counts of %s, which no document had", sum.Name, ListLabels(classes.Labels[n:]))
@@ -128,4 +134,13 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 	part.sum(totals)
 	hist.Pack(MaxElement, emitPairs)
 	return emitRecord(emitPart, part)
+}
+
+// emitDamaged emits a part that is damaged, which the audit tells of; other errors are errors.
+func emitDamaged(emit func([]byte), part Part, err error) error {
+	var damaged *countio.DamagedError
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	return emitRecord(emit, Part{FileSum: part.FileSum, Damaged: damaged.Error()})
 }

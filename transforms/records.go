@@ -160,6 +160,8 @@ type Part struct {
 	// The classes that have any counts here, by number, and their sums.
 	Classes []int32
 	Sums    []ClassTotal
+
+	Damaged string // what is wrong with it, if it cannot be used
 }
 
 // sum notes the sums of all classes.

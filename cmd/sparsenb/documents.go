@@ -151,12 +151,9 @@ func readStopWords(ctx context.Context, name string) (words []string, err error)
 	if name == "" {
 		return nil, nil
 	}
-	content, err := fileio.ReadAll(ctx, name)
+	content, err := fileio.ReadAll(ctx, name, maxStopWords)
 	if err != nil {
 		return nil, pipeline.InputError(fmt.Errorf("--stop_words: %w", err))
-	}
-	if len(content) > maxStopWords {
-		return nil, pipeline.Usagef("--stop_words=%s: has %d bytes, %d are the most", name, len(content), maxStopWords)
 	}
 	var useless []string
 	for _, line := range strings.Split(strings.TrimPrefix(string(content), "\ufeff"), "\n") {

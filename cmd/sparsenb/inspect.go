@@ -3,10 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,10 +35,19 @@ With two folders it says how their models differ.
 				return pipeline.Usagef("inspect takes one folder, or two to compare")
 			}
 			var runs []modelio.Published
+			var verifications []*pipeline.Verification
 			for _, dir := range args {
+				if *verify { // before anything is read that may be damaged
+					v, err := pipeline.VerifyFiles(ctx, dir)
+					if err != nil {
+						return unreadable(ctx, dir, err)
+					}
+					runs, verifications = append(runs, v.Run), append(verifications, v)
+					continue
+				}
 				p, err := modelio.Read(ctx, dir)
 				if err != nil {
-					return unreadable(ctx, dir, *verify, err)
+					return unreadable(ctx, dir, err)
 				}
 				runs = append(runs, p)
 			}
@@ -46,40 +55,38 @@ With two folders it says how their models differ.
 				if a, b := runs[0].Manifest, runs[1].Manifest; a.Options["hash_bits"] != "" && b.Options["hash_bits"] != "" && a.Tables != b.Tables {
 					return pipeline.Usagef("%s and %s have features in buckets of different hashes, which cannot be compared; count the documents of the older one again", runs[0].Dir, runs[1].Dir)
 				}
-				printDifference(os.Stdout, runs[0], runs[1])
+				printDifference(stdout, runs[0], runs[1])
 			} else {
-				printAll(os.Stdout, runs[0])
+				printAll(stdout, runs[0])
 			}
-			if !*verify {
-				return nil
-			}
-			return verifyAll(ctx, os.Stdout, args)
+			return compute(ctx, stdout, verifications)
 		}
 	},
 }
 
 // unreadable says why there is nothing to show.
-func unreadable(ctx context.Context, dir string, verify bool, err error) error {
+func unreadable(ctx context.Context, dir string, err error) error {
 	state, e := modelio.ReadState(ctx, dir)
-	exit := pipeline.ExitUsage
+	var failed *pipeline.Error
 	switch {
 	case e != nil:
 		err = e
-	case state.Success != nil && verify:
-		exit = pipeline.ExitData
+	case state.Success != nil && errors.As(err, &failed):
+		return failed
 	case state.Success != nil:
 	case state.Verdict != nil:
 		err = fmt.Errorf("%s: the run %s ended without a model: %s", dir, state.Verdict.Run, state.Verdict.Message)
 	case state.Started != nil:
 		err = fmt.Errorf("%s: the run %s is not complete: it is under way, or was interrupted", dir, state.Started.ID)
 	}
-	return &pipeline.Error{Exit: exit, Err: err}
+	return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
 }
 
-func verifyAll(ctx context.Context, w io.Writer, dirs []string) error {
-	for _, dir := range dirs {
-		printf(w, "\n%s, verified:\n", dir)
-		checks, err := pipeline.Verify(ctx, dir)
+// compute goes on with runs whose files are those that were published.
+func compute(ctx context.Context, w io.Writer, verifications []*pipeline.Verification) error {
+	for _, v := range verifications {
+		printf(w, "\n%s, verified:\n", v.Run.Dir)
+		checks, err := v.Compute(ctx)
 		for _, c := range checks {
 			printf(w, "  %s\n", c)
 		}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -66,8 +67,8 @@ func sparsenb() int {
 	own.names = append(own.names, "log_level")
 	positional, err := parse(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
-		io.WriteString(os.Stdout, manual(v, own))
-		return 0
+		io.WriteString(stdout, manual(v, own))
+		return report(stdout.failed)
 	}
 	if err != nil {
 		return report(explainFlag(fs, own, err))
@@ -84,7 +85,8 @@ func sparsenb() int {
 	}
 	ctx, stop := signalContext()
 	defer stop()
-	return report(own.run(ctx, positional))
+	err = own.run(ctx, positional)
+	return report(cmp.Or(err, stdout.failed))
 }
 
 func chooseVerb(args []string) (verb, []string, error) {

@@ -1,14 +1,42 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
+
+// stdout is where results go.
+var stdout = &results{w: os.Stdout}
+
+// results remember that they could not be written, which who prints a table does not ask at every line.
+type results struct {
+	w      io.Writer
+	failed error
+}
+
+func (r *results) Write(b []byte) (int, error) {
+	if r.failed != nil {
+		return 0, r.failed
+	}
+	n, err := r.w.Write(b)
+	if err != nil {
+		cause := err
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			cause = path.Err
+		}
+		r.failed = fmt.Errorf("the results could not be written to standard output: %w", cause)
+	}
+	return n, err
+}
 
 // printf is how the command prints, to standard output and to standard error. Labels, words, names of files and options
 // are what others wrote: each argument but numbers is escaped as text; the format is ours.

@@ -84,7 +84,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 	}
 	if published {
 		printf(os.Stderr, "sparsenb: %s: this run is published already; nothing was done\n", output)
-		return summarise(ctx, os.Stdout, output)
+		return summarise(ctx, stdout, output)
 	}
 	in := func(s beam.Scope) { build(s, output) }
 	if runner.Template != "" {
@@ -107,5 +107,5 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		return err
 	}
 	printf(os.Stderr, "sparsenb: published %s in %s%s\n", output, time.Since(started).Round(10*time.Millisecond), progress.read())
-	return summarise(ctx, os.Stdout, output)
+	return summarise(ctx, stdout, output)
 }

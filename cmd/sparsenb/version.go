@@ -17,7 +17,7 @@ var version = verb{
 			if err := noArguments(args); err != nil {
 				return err
 			}
-			printf(os.Stdout, "sparsenb %s %s %s/%s\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			printf(stdout, "sparsenb %s %s %s/%s\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		}
 	},

@@ -2,52 +2,47 @@ package countio
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strconv"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/parquetio"
 )
 
 // parquetRows are the rows of a flat Parquet table.
 type parquetRows struct {
+	file   *parquetio.File
 	names  []string
 	types  []parquet.Type
 	reader parquet.Rows
 	batch  []parquet.Row
 	ahead  []parquet.Row // of the batch: this row and those after it
 	err    error         // what comes after the batch
+	info   fileio.Info
+	read   int64 // rows
 }
 
-// unpanic makes an error of a panic: for what is not a Parquet file, or a damaged one, the library may do so.
-func unpanic(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("not a readable Parquet file: %v", p)
-	}
-}
-
-func openParquet(f fileio.File, info fileio.Info) (r *parquetRows, err error) {
-	defer unpanic(&err)
-	file, err := openFile(f, info)
+func openParquet(f fileio.File, info fileio.Info) (*parquetRows, error) {
+	file, err := parquetio.Open(f, info.Size)
 	if err != nil {
-		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
+		return nil, err
 	}
-	r = &parquetRows{reader: parquet.NewReader(file), batch: make([]parquet.Row, 256)}
-	for _, column := range file.Schema().Columns() {
-		if len(column) > 1 {
-			return nil, fmt.Errorf("column %s is nested; counts are a flat table", printable(path.Join(column...)))
+	r := &parquetRows{file: file, batch: make([]parquet.Row, 256), info: info}
+	return r, file.Do(func() error {
+		for _, column := range file.Schema().Columns() {
+			r.names = append(r.names, column[0])
 		}
-		r.names = append(r.names, column[0])
-	}
-	for _, field := range file.Schema().Fields() {
-		r.types = append(r.types, field.Type())
-	}
-	return r, nil
+		for _, field := range file.Schema().Fields() {
+			r.types = append(r.types, field.Type())
+		}
+		r.reader = parquet.NewReader(file.File)
+		return nil
+	})
 }
 
 func (r *parquetRows) header() []string { return r.names }
@@ -74,18 +69,24 @@ func (r *parquetRows) next() error {
 		r.fill()
 	}
 	if n := len(r.ahead[0]); n != len(r.names) {
-		return fmt.Errorf("has %d values for %d columns; repeated columns are no counts", n, len(r.names))
+		return fmt.Errorf("has %d values for %d columns", n, len(r.names))
 	}
 	return nil
 }
 
 // fill reads the next batch.
 func (r *parquetRows) fill() {
-	defer unpanic(&r.err)
-	n, err := r.reader.ReadRows(r.batch)
-	r.ahead, r.err = r.batch[:n], err
-	if errors.Is(err, io.EOF) {
-		r.err = cmp.Or(r.reader.Close(), io.EOF)
+	r.err = r.file.Do(func() error {
+		n, err := r.reader.ReadRows(r.batch)
+		r.ahead = r.batch[:n]
+		if err == io.EOF {
+			err = cmp.Or(r.reader.Close(), io.EOF)
+		}
+		return err
+	})
+	r.read += int64(len(r.ahead))
+	if most := r.file.MostRows(int64(unsafe.Sizeof(cell{}))); r.read > most {
+		r.ahead, r.err = nil, tooManyRows(most, r.info)
 	}
 }
 

@@ -43,7 +43,7 @@ func PartName(part, parts int) string {
 	return fmt.Sprintf(PartFolder+"/part-%05d-of-%05d.parquet", part, parts)
 }
 
-// IsPart knows the names of parts.
+// IsPart reports whether a file under an output folder is a part, by its name.
 func IsPart(name string) bool {
 	ok, err := path.Match(PartFolder+"/part-*-of-*.parquet", name)
 	return ok && err == nil

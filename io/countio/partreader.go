@@ -2,7 +2,9 @@ package countio
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -10,40 +12,32 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/parquetio"
 )
 
 // partReader reads a part by column. Names are most of it, and few of them are asked for: their pages are read then.
 type partReader struct {
-	part     string // as messages have it
-	classes  *Classes
-	visit    func(*Feature) error
-	visiting bool
-	unique   bool // no two features have one id
-	at       [documentsAt + 1]int
-	groups   []parquet.RowGroup
-	feature  Feature
-	started  bool
+	name    string
+	file    *parquetio.File
+	classes *Classes
+	visit   func(*Feature) error
+	unique  bool // no two features have one id
+	at      [documentsAt + 1]int
+	groups  []parquet.RowGroup
+	feature Feature
+	started bool
 }
 
 func readPart(ctx context.Context, dir, part string, classes *Classes, visit func(*Feature) error) error {
 	return fileio.With(ctx, fileio.Join(dir, part), func(f fileio.File, info fileio.Info) error {
-		return readPartOf(ctx, f, info, part, classes, visit)
+		return readPartOf(ctx, f, info, classes, visit)
 	})
 }
 
-func readPartOf(ctx context.Context, f fileio.File, info fileio.Info, part string, classes *Classes, visit func(*Feature) error) (err error) {
-	r := partReader{part: part, classes: classes, visit: visit, feature: Feature{DocumentsKnown: true}}
-	// A damaged file may also make the library panic. A panic of visit, which is how Beam stops a bundle, is not ours.
-	defer func() {
-		if r.visiting {
-			return
-		}
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: not a readable Parquet file: %v", info.Name, p)
-		}
-	}()
-	if err := r.open(f, info); err != nil {
-		return fmt.Errorf("%s: not a readable part: %w", info.Name, err)
+func readPartOf(ctx context.Context, f fileio.File, info fileio.Info, classes *Classes, visit func(*Feature) error) error {
+	r := partReader{name: info.Name, classes: classes, visit: visit, feature: Feature{DocumentsKnown: true}}
+	if err := r.open(f, info.Size); err != nil {
+		return err
 	}
 	defer r.feature.names.close()
 	for group := range r.groups {
@@ -51,20 +45,27 @@ func readPartOf(ctx context.Context, f fileio.File, info fileio.Info, part strin
 			return err
 		}
 	}
-	if r.started {
-		return r.show()
-	}
-	return nil
+	return r.show()
 }
 
 // open looks at the columns.
-func (r *partReader) open(f fileio.File, info fileio.Info) error {
-	file, err := openFile(f, info)
-	if err != nil {
-		return err
+func (r *partReader) open(f fileio.File, size int64) (err error) {
+	if r.file, err = parquetio.Open(f, size); err != nil {
+		return unreadable(r.name, err)
 	}
+	if err := r.file.Do(r.findColumns); err != nil {
+		return unreadable(r.name, err)
+	}
+	note, _ := r.file.Lookup(uniqueIDs) // missing in parts that were written before there was one
+	r.unique = note == "true"
+	r.groups = r.file.RowGroups()
+	r.feature.names = &partNames{name: r.name, file: r.file, column: r.at[featureAt], group: -1}
+	return nil
+}
+
+func (r *partReader) findColumns() error {
 	for i, column := range parquet.SchemaOf(Row{}).Fields() {
-		found, ok := file.Schema().Lookup(column.Name())
+		found, ok := r.file.Schema().Lookup(column.Name())
 		if !ok {
 			return fmt.Errorf("it has no column %q", column.Name())
 		}
@@ -73,26 +74,29 @@ func (r *partReader) open(f fileio.File, info fileio.Info) error {
 		}
 		r.at[i] = found.ColumnIndex
 	}
-	note, _ := file.Lookup(uniqueIDs) // missing in parts that were written before there was one
-	r.unique = note == "true"
-	r.groups = file.RowGroups()
-	r.feature.names = &partNames{part: r.part, groups: r.groups, column: r.at[featureAt], group: -1}
 	return nil
 }
 
 func (r *partReader) readGroup(ctx context.Context, group int) error {
-	chunks := r.groups[group].ColumnChunks()
-	ids, classes := newIntColumn(chunks[r.at[idAt]]), newClassColumn(chunks[r.at[classAt]], r.classes)
-	counts, documents := newIntColumn(chunks[r.at[countAt]]), newIntColumn(chunks[r.at[documentsAt]])
+	var ids, counts, documents *partColumn[int64]
+	var classes *partColumn[int32]
+	err := r.file.Do(func() error {
+		chunks := r.groups[group].ColumnChunks()
+		ids, classes = newIntColumn(chunks[r.at[idAt]]), newClassColumn(chunks[r.at[classAt]], r.classes)
+		counts, documents = newIntColumn(chunks[r.at[countAt]]), newIntColumn(chunks[r.at[documentsAt]])
+		return nil
+	})
+	if err != nil {
+		return unreadable(r.name, err)
+	}
 	defer func() { ids.close(); classes.close(); counts.close(); documents.close() }()
+	fill := func() error { return cmp.Or(ids.fill(), classes.fill(), counts.fill(), documents.fill()) }
 	for row, rows := int64(0), r.groups[group].NumRows(); row < rows; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for _, fill := range []func() error{ids.fill, classes.fill, counts.fill, documents.fill} {
-			if err := fill(); err != nil {
-				return fmt.Errorf("%s: %w", r.part, err)
-			}
+		if err := r.file.Do(fill); err != nil {
+			return unreadable(r.name, err)
 		}
 		n := int(min(int64(len(ids.rest)), int64(len(classes.rest)), int64(len(counts.rest)), int64(len(documents.rest)), rows-row))
 		if err := r.readRows(group, row, ids.take(n), classes.take(n), counts.take(n), documents.take(n)); err != nil {
@@ -114,7 +118,7 @@ func (r *partReader) readRows(group int, row int64, ids []int64, classes []int32
 			if err != nil {
 				return err
 			}
-			return fmt.Errorf("%s: the feature %q has %d occurrences in %d documents of %s", r.part, name, count, docs, r.classes.Labels[class])
+			return r.damaged("the feature %q has %d occurrences in %d documents of %s", name, count, docs, r.classes.Labels[class])
 		}
 		next := !r.started || id != f.ID
 		if !r.unique {
@@ -135,11 +139,24 @@ func (r *partReader) readRows(group int, row int64, ids []int64, classes []int32
 			f.startAt(group, row+int64(i), id)
 		}
 		if r.started = true; !next && r.classes.Labels[f.Classes[len(f.Classes)-1]] >= r.classes.Labels[class] {
-			return fmt.Errorf("%s: the classes of the feature with id %d are not in order", r.part, id)
+			return r.damaged("the classes of the feature with id %d are not in order", id)
 		}
 		f.add(class, float64(count), float64(docs))
 	}
 	return nil
+}
+
+// damaged is what is wrong with the part.
+func (r *partReader) damaged(format string, args ...any) error {
+	return &DamagedError{r.name, fmt.Errorf(format, args...)}
+}
+
+// unreadable is a damaged part, unless the storage failed.
+func unreadable(name string, err error) error {
+	if errors.As(err, new(*parquetio.InvalidError)) {
+		return &DamagedError{name, err}
+	}
+	return named(name, err)
 }
 
 // show visits the feature, if there is one.
@@ -147,10 +164,7 @@ func (r *partReader) show() error {
 	if !r.started {
 		return nil
 	}
-	r.visiting = true
-	err := r.visit(&r.feature)
-	r.visiting = false
-	return err
+	return r.visit(&r.feature)
 }
 
 // partColumn is what is left of a page of a column.
@@ -245,11 +259,11 @@ func lookUp[T any](values []T, places []int32, dictionary []T) ([]T, error) {
 
 // partNames reads names, a page at a time, of rows that are asked for in their order.
 type partNames struct {
-	part   string
-	groups []parquet.RowGroup
+	name   string // of the file
+	file   *parquetio.File
 	column int
 	group  int // of the page; -1 before the first
-	pages  parquet.Pages
+	pages  *parquet.FilePages
 	page   parquet.Page
 	first  int64 // row of the page
 	names  []byte
@@ -260,7 +274,7 @@ type partNames struct {
 func (n *partNames) at(group int, row int64) (name []byte, err error) {
 	if i := row - n.first; group != n.group || i+1 >= int64(len(n.ends)) {
 		if err := n.read(group, row); err != nil {
-			return nil, fmt.Errorf("%s: %w", n.part, err)
+			return nil, unreadable(n.name, err)
 		}
 	}
 	i := row - n.first
@@ -269,31 +283,31 @@ func (n *partNames) at(group int, row int64) (name []byte, err error) {
 
 // read reads the page that has the row.
 func (n *partNames) read(group int, row int64) (err error) {
-	defer unpanic(&err)
-	if group != n.group {
-		n.close()
-		n.group, n.pages = group, n.groups[group].ColumnChunks()[n.column].Pages()
-	}
-	parquet.Release(n.page)
-	n.page, n.ends = nil, nil
-	if err := n.pages.SeekToRow(row); err != nil {
+	n.close()
+	n.group, n.first, n.ends = group, row, nil
+	if n.pages, err = n.file.Seek(group, n.column, row); err != nil {
 		return err
 	}
-	if n.page, err = n.pages.ReadPage(); err != nil {
-		return err
-	}
-	data := n.page.Data()
-	names, ends := data.ByteArray()
-	if len(ends) < 2 {
-		return io.ErrUnexpectedEOF
-	}
-	for i := 1; i < len(ends); i++ {
-		if ends[i] < ends[i-1] || int(ends[i]) > len(names) {
-			return fmt.Errorf("a page of names is damaged")
+	return n.file.Do(func() (err error) {
+		if n.page, err = n.pages.ReadPage(); err == io.EOF {
+			return io.ErrUnexpectedEOF // there is the row
 		}
-	}
-	n.first, n.names, n.ends = row, names, ends
-	return nil
+		if err != nil {
+			return err
+		}
+		data := n.page.Data()
+		names, ends := data.ByteArray()
+		if len(ends) < 2 {
+			return io.ErrUnexpectedEOF
+		}
+		for i := 1; i < len(ends); i++ {
+			if ends[i] < ends[i-1] || int(ends[i]) > len(names) {
+				return fmt.Errorf("a page of names is damaged")
+			}
+		}
+		n.names, n.ends = names, ends
+		return nil
+	})
 }
 
 func (n *partNames) close() {

@@ -2,7 +2,14 @@ package countio
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
@@ -29,6 +36,46 @@ func (s Source) Each(ctx context.Context, part string, classes *Classes, visit f
 	}
 	return readPart(ctx, s.Dir, part, classes, visit)
 }
+
+// Check holds that a part is the file that was published. It reads all of it, and hashes 1.3 GB a second.
+func (s Source) Check(ctx context.Context, part FileSum) error {
+	name := fileio.Join(s.Dir, part.Name)
+	got, err := Identify(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &DamagedError{name, errors.New("is missing")}
+	case err != nil:
+		return err
+	case got.Size != part.Size:
+		return &DamagedError{name, fmt.Errorf("has %d bytes, and %d were published", got.Size, part.Size)}
+	case got.SHA256 != part.SHA256:
+		return &DamagedError{name, errors.New("is not the file that was published: its checksum differs")}
+	}
+	return nil
+}
+
+// Identify returns the size and the checksum of a file.
+func Identify(ctx context.Context, name string) (sum FileSum, err error) {
+	err = fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
+		hash := sha256.New()
+		_, err := io.Copy(hash, io.NewSectionReader(f, 0, info.Size))
+		sum = FileSum{Name: name, Size: info.Size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+		return err
+	})
+	return sum, err
+}
+
+// DamagedError is a part of a run that is not what a run writes. No other attempt will help.
+type DamagedError struct {
+	File string
+	Err  error
+}
+
+// Error names the file.
+func (e *DamagedError) Error() string { return fmt.Sprintf("%s: %v", e.File, e.Err) }
+
+// Unwrap returns the cause.
+func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Classes are the classes of features that are visited, numbered as they come.
 type Classes struct {

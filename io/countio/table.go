@@ -4,18 +4,20 @@ package countio
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"io/fs"
+	"reflect"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/parquetio"
 )
 
 // FormatVersion is the version of all Parquet files that the project writes. It stands in their metadata.
@@ -167,55 +169,53 @@ func ReadTable[T any](ctx context.Context, name string, visit func(*T) error) er
 	return fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error { return readTable(f, info, visit) })
 }
 
-func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) (err error) {
-	// What is not a Parquet file, or a damaged one, may also make the library panic. A panic of visit, which is how Beam
-	// stops a bundle, is not ours.
-	visiting := false
-	defer func() {
-		if visiting {
-			return
-		}
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: not a readable Parquet file: %v", info.Name, p)
-		}
-	}()
-	file, err := openFile(f, info)
+func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) error {
+	file, err := parquetio.Open(f, info.Size)
 	if err != nil {
-		return fmt.Errorf("%s: not a readable Parquet file: %w", info.Name, err)
+		return named(info.Name, err)
 	}
-	schema := parquet.SchemaOf(new(T))
-	for _, column := range schema.Columns() {
-		if _, ok := file.Schema().Lookup(column...); !ok {
-			return fmt.Errorf("%s: has no column %q", info.Name, column[0])
+	var r *parquet.GenericReader[T]
+	err = file.Do(func() error {
+		schema := parquet.SchemaOf(new(T))
+		for _, column := range schema.Columns() {
+			if _, ok := file.Schema().Lookup(column...); !ok {
+				return fmt.Errorf("it has no column %q", column[0])
+			}
 		}
+		r = parquet.NewGenericReader[T](file.File, schema)
+		return nil
+	})
+	if err != nil {
+		return named(info.Name, err)
 	}
-	r := parquet.NewGenericReader[T](file, schema)
 	rows := make([]T, 1024)
+	total, most := int64(0), file.MostRows(int64(reflect.TypeFor[T]().Size()))
 	for {
-		n, err := r.Read(rows)
-		visiting = true
+		var n int
+		err := file.Do(func() (err error) { n, err = r.Read(rows); return err })
+		if total += int64(n); total > most {
+			return named(info.Name, tooManyRows(most, info))
+		}
 		for i := range rows[:n] {
 			if err := visit(&rows[i]); err != nil {
 				return err
 			}
 		}
-		visiting = false
 		if err == io.EOF {
-			return r.Close()
+			return named(info.Name, file.Do(r.Close))
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", info.Name, err)
+			return named(info.Name, err)
 		}
 	}
 }
 
 // Metadata returns a text from the metadata of a Parquet file, or "" if it has none under the key.
 func Metadata(ctx context.Context, name, key string) (value string, err error) {
-	err = fileio.With(ctx, name, func(f fileio.File, info fileio.Info) (err error) {
-		defer unpanic(&err)
-		file, err := openFile(f, info)
+	err = fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
+		file, err := parquetio.Open(f, info.Size)
 		if err != nil {
-			return err
+			return named(info.Name, err)
 		}
 		value, _ = file.Lookup(key)
 		return nil
@@ -223,19 +223,15 @@ func Metadata(ctx context.Context, name, key string) (value string, err error) {
 	return value, err
 }
 
-// openFile opens a Parquet file whose footer is no longer than the file: the library would believe a damaged one, and take
-// up to 4 GB of memory for it.
-func openFile(f fileio.File, info fileio.Info) (*parquet.File, error) {
-	const magics = 4 + 4 + 4 // at the start, and at the end behind the length of the footer
-	if info.Size < magics {
-		return nil, fmt.Errorf("it has %d bytes only", info.Size)
+// tooManyRows is what a table is that was made to fill the memory. Rows that differ take more of a file.
+func tooManyRows(most int64, info fileio.Info) error {
+	return &parquetio.InvalidError{Err: fmt.Errorf("it has more than %d rows in %d bytes", most, info.Size)}
+}
+
+// named names the file, which the errors of storage do themselves.
+func named(name string, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), name) {
+		return err
 	}
-	var length [4]byte
-	if _, err := f.ReadAt(length[:], info.Size-8); err != nil {
-		return nil, err
-	}
-	if n := binary.LittleEndian.Uint32(length[:]); int64(n) > info.Size-magics {
-		return nil, fmt.Errorf("its footer is said to have %d bytes, and the whole file has %d", n, info.Size)
-	}
-	return parquet.OpenFile(f, info.Size)
+	return fmt.Errorf("%s: %w", name, err)
 }

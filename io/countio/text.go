@@ -12,6 +12,7 @@ import (
 
 // textRows are the rows of CSV, or of TSV if the header has a tab. TSV knows no quotes: a feature may be one.
 type textRows struct {
+	in     *recordReader
 	names  []string
 	read   func() ([]string, error)
 	fields []string
@@ -19,28 +20,42 @@ type textRows struct {
 
 const byteOrderMark = "\ufeff"
 
+// maxRecord is the most bytes of a row. A feature and a label are shorter by far, so that a longer row is one of very many
+// classes, or no row: a quote is not closed, or the file has no lines.
+const maxRecord = 16 << 20
+
 func openText(file io.Reader) (*textRows, error) {
-	in := bufio.NewReaderSize(file, 1<<20)
+	r := &textRows{in: &recordReader{in: file, left: maxRecord}}
+	in := bufio.NewReaderSize(r.in, 1<<20)
 	head, err := in.Peek(in.Size())
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	line, _, _ := strings.Cut(string(head), "\n")
+	line, _, lines := strings.Cut(string(head), "\n")
+	if !lines && strings.Contains(line, "\r") {
+		return nil, errors.New("the lines end in carriage returns alone (convert it with: tr '\\r' '\\n')")
+	}
 	if strings.HasPrefix(line, byteOrderMark) {
 		if _, err := in.Discard(len(byteOrderMark)); err != nil {
 			return nil, err
 		}
 	}
-	r := &textRows{read: csvRows(in)}
+	r.read = csvRows(in)
 	if strings.Contains(line, "\t") {
 		r.read = tsvRows(in)
 	}
-	names, err := r.read()
+	names, err := r.record()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty")
 	}
 	r.names = append(r.names, names...)
 	return r, err
+}
+
+// record reads the next row.
+func (r *textRows) record() ([]string, error) {
+	r.in.left = maxRecord
+	return r.read()
 }
 
 func csvRows(in io.Reader) func() ([]string, error) {
@@ -57,7 +72,7 @@ func csvRows(in io.Reader) func() ([]string, error) {
 	}
 }
 
-// tsvRows reads lines of any length, and passes over empty ones, as csv does.
+// tsvRows reads lines, and passes over empty ones, as csv does.
 func tsvRows(in *bufio.Reader) func() ([]string, error) {
 	return func() ([]string, error) {
 		for {
@@ -72,12 +87,30 @@ func tsvRows(in *bufio.Reader) func() ([]string, error) {
 	}
 }
 
+// recordReader fails where a row goes on for too long. What reads from it reads ahead, so that a row may be longer by what
+// fits its buffer.
+type recordReader struct {
+	in   io.Reader
+	read int64 // bytes
+	left int   // for the row
+}
+
+func (r *recordReader) Read(b []byte) (int, error) {
+	if r.left == 0 {
+		return 0, fmt.Errorf("the row is longer than %d MiB, up to byte %d of the file; probably a quote is not closed, or the lines have no ends", maxRecord>>20, r.read)
+	}
+	n, err := r.in.Read(b[:min(len(b), r.left)])
+	r.left -= n
+	r.read += int64(n)
+	return n, err
+}
+
 func (r *textRows) header() []string { return r.names }
 
 func (r *textRows) numeric(int) (string, bool) { return "", true }
 
 func (r *textRows) next() (err error) {
-	r.fields, err = r.read()
+	r.fields, err = r.record()
 	if err == nil && len(r.fields) != len(r.names) {
 		err = fmt.Errorf("has %d fields, the header %d", len(r.fields), len(r.names))
 	}

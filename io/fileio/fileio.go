@@ -147,14 +147,23 @@ func Join(dir string, parts ...string) string {
 	return strings.TrimRight(dir, "/") + "/" + strings.Join(parts, "/")
 }
 
-// ReadAll returns the content of a small file.
-func ReadAll(ctx context.Context, name string) (content []byte, err error) {
+// ReadAll returns the content of a small file, and fails if it has more than the given number of bytes.
+func ReadAll(ctx context.Context, name string, most int64) (content []byte, err error) {
 	err = With(ctx, name, func(f File, info Info) (err error) {
+		if info.Size > most {
+			return fmt.Errorf("%s: %w: it has %d bytes, and at most %d are read", name, ErrTooLarge, info.Size, most)
+		}
 		content, err = io.ReadAll(io.NewSectionReader(f, 0, info.Size))
 		return err
 	})
 	return content, err
 }
+
+// ErrTooLarge is wrapped by the error for a file that is too large for what it should be.
+var ErrTooLarge = errors.New("is too large")
+
+// ErrIrregular is wrapped by the error for a pipe or a device, which has no size and no place to read from again.
+var ErrIrregular = errors.New("is not a regular file")
 
 // WriteAll writes a small file.
 func WriteAll(ctx context.Context, name string, content []byte, c Condition) error {

@@ -54,7 +54,7 @@ func TestWriterIsAllOrNothing(t *testing.T) {
 	}
 	write(t, name, "one")
 	write(t, name, "two")
-	if got, err := ReadAll(t.Context(), name); string(got) != "two" || err != nil {
+	if got, err := ReadAll(t.Context(), name, 1<<20); string(got) != "two" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
 	w, _ = (local{}).Create(t.Context(), name, Condition{})
@@ -100,7 +100,7 @@ func TestOneOfSeveralWritersWins(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got, err := ReadAll(t.Context(), name); won.Load() != 1 || err != nil || string(got) != winner.Load() {
+		if got, err := ReadAll(t.Context(), name, 1<<20); won.Load() != 1 || err != nil || string(got) != winner.Load() {
 			t.Errorf("%d winners, content %q, winner %q, %v", won.Load(), got, winner.Load(), err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestSleepersChangeNothing(t *testing.T) {
 				if err == nil {
 					t.Errorf("%s: a file appears after the sleep", what)
 				}
-				got, err := ReadAll(t.Context(), name)
+				got, err := ReadAll(t.Context(), name, 1<<20)
 				if other && string(got) != "theirs" || !other && !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("%s: after a late write there is %q, %v", what, got, err)
 				}
@@ -189,7 +189,7 @@ func TestSleepersChangeNothing(t *testing.T) {
 		if !errors.Is(err, ErrNotHeld) {
 			t.Errorf("%s: the late removal gives %v", what, err)
 		}
-		if got, err := ReadAll(t.Context(), name); string(got) != "theirs" {
+		if got, err := ReadAll(t.Context(), name, 1<<20); string(got) != "theirs" {
 			t.Errorf("%s: after a late removal there is %q, %v", what, got, err)
 		}
 		if left, err := (local{}).List(t.Context(), dir); err != nil || len(left) != 1 {
@@ -209,7 +209,7 @@ func TestLinkExclusive(t *testing.T) {
 	if err := linkExclusive(from, to); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the second file gets %v", err)
 	}
-	if got, err := ReadAll(t.Context(), to); string(got) != "one" {
+	if got, err := ReadAll(t.Context(), to, 1<<20); string(got) != "one" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if err := linkExclusive(filepath.Join(dir, "none"), filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {

@@ -269,7 +269,7 @@ func checkFiles(ctx context.Context, store fileio.Store, dir string, m Manifest)
 // files with ours.
 func adopt(ctx context.Context, dir string, m Manifest) (id string, content []byte, err error) {
 	name := fileio.Join(dir, ManifestFile)
-	content, err = fileio.ReadAll(ctx, name)
+	content, err = fileio.ReadAll(ctx, name, MaxManifest)
 	if err != nil {
 		return "", nil, err
 	}

@@ -69,7 +69,7 @@ func (g *Guard) checkWhole(ctx context.Context, otherwise error) error {
 	if success.Fingerprint != g.run.Fingerprint {
 		return &TakenError{g.dir, success.Run, true}
 	}
-	content, err := fileio.ReadAll(ctx, fileio.Join(g.dir, ManifestFile))
+	content, err := fileio.ReadAll(ctx, fileio.Join(g.dir, ManifestFile), MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return otherwise
 	}

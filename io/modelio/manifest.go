@@ -109,10 +109,20 @@ func (e *UnreadableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
+// MaxManifest is the most bytes of a manifest that are read. It has about 200 for each file of the input.
+const MaxManifest = 256 << 20
+
+// maxJSON is the same of the other JSON files of a run.
+const maxJSON = 1 << 20
+
 // readJSON reads a small file, or reports that it is not there.
 func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool, err error) {
+	most := int64(maxJSON)
+	if name == ManifestFile {
+		most = MaxManifest
+	}
 	name = fileio.Join(dir, name)
-	b, err := fileio.ReadAll(ctx, name)
+	b, err := fileio.ReadAll(ctx, name, most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return value, false, nil
 	}

@@ -1,0 +1,154 @@
+package parquetio
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+const (
+	// maxHeader is the longest header of a page. It may have the least and the greatest text of the page.
+	maxHeader = 1 << 20
+
+	// maxPage is the most bytes of a page, before it is compressed.
+	maxPage = 512 << 20
+
+	// The pages that are read at a time, one of each column, take so much memory at most: maxRatio times the size of the
+	// file, but leastMemory in any case, and mostMemory in none.
+	maxRatio    = 1024
+	leastMemory = 64 << 20
+	mostMemory  = 1 << 30
+)
+
+// parseHeader parses the header of a page, which b starts with. It is errShort if b does not have all of it.
+func parseHeader(b []byte) (h *format.PageHeader, length int, err error) {
+	m, err := measure(b)
+	if err != nil {
+		return nil, 0, err
+	}
+	h = &format.PageHeader{}
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, b[:m.bytes], h); err != nil {
+		return nil, 0, err
+	}
+	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPage {
+		return nil, 0, fmt.Errorf("it is said to have %d bytes, and %d when decompressed; %d are the most", h.CompressedPageSize, h.UncompressedPageSize, maxPage)
+	}
+	return h, m.bytes, nil
+}
+
+// check holds that a page can be decoded with little memory. It returns how much parquet-go takes for it.
+func (p *pages) check(h *format.PageHeader, body []byte) (memory int64, err error) {
+	switch {
+	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+		return p.checkDictionary(h, &h.DictionaryPageHeader.V, body)
+	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+		return p.checkData(h, &h.DataPageHeader.V, body)
+	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+		return p.checkDataV2(h, &h.DataPageHeaderV2.V, body)
+	}
+	return 0, fmt.Errorf("its type %s has no header, or is not supported", h.Type)
+}
+
+func (p *pages) checkDictionary(h *format.PageHeader, d *format.DictionaryPageHeader, body []byte) (memory int64, err error) {
+	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != format.PlainDictionary {
+		return 0, fmt.Errorf("it is a dictionary of %d values, encoded as %s", d.NumValues, d.Encoding)
+	}
+	memory = int64(len(body)) + int64(h.UncompressedPageSize) + 4*int64(d.NumValues)
+	if body, err = p.decompress(h, body, memory); err != nil {
+		return 0, err
+	}
+	return memory, checkPlain(body, int(d.NumValues), p.schema)
+}
+
+func (p *pages) checkData(h *format.PageHeader, d *format.DataPageHeader, body []byte) (memory int64, err error) {
+	n := int(d.NumValues)
+	if memory, err = p.memory(h, n, d.Encoding); err != nil {
+		return 0, err
+	}
+	if body, err = p.decompress(h, body, memory); err != nil {
+		return 0, err
+	}
+	if p.optional() {
+		if len(body) < 4 || uint64(binary.LittleEndian.Uint32(body)) > uint64(len(body)-4) {
+			return 0, errCut
+		}
+		if d.DefinitionLevelEncoding != format.RLE {
+			return 0, fmt.Errorf("its encoding %s of nulls is not supported", d.DefinitionLevelEncoding)
+		}
+		end := 4 + int(binary.LittleEndian.Uint32(body))
+		if n, err = countPresent(body[4:end], n); err != nil {
+			return 0, fmt.Errorf("its nulls: %w", err)
+		}
+		body = body[end:]
+	}
+	texts, err := checkValues(body, n, d.Encoding, p.schema)
+	return memory + texts, err
+}
+
+func (p *pages) checkDataV2(h *format.PageHeader, d *format.DataPageHeaderV2, body []byte) (memory int64, err error) {
+	n, nulls, repeats, levels := int(d.NumValues), int(d.NumNulls), int(d.RepetitionLevelsByteLength), int(d.DefinitionLevelsByteLength)
+	if memory, err = p.memory(h, n, d.Encoding); err != nil {
+		return 0, err
+	}
+	if nulls < 0 || nulls > n || repeats < 0 || levels < 0 || repeats+levels > len(body) || nulls > 0 && !p.optional() {
+		return 0, fmt.Errorf("it is said to have %d nulls among %d values, in %d bytes of %d", nulls, n, repeats+levels, len(body))
+	}
+	if p.optional() {
+		present, err := countPresent(body[repeats:repeats+levels], n)
+		if err == nil && present != n-nulls {
+			err = fmt.Errorf("there are %d, and %d are said to be", n-present, nulls)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("its nulls: %w", err)
+		}
+	}
+	body = body[repeats+levels:]
+	if !d.IsCompressed.Valid || d.IsCompressed.V {
+		if body, err = p.decompress(h, body, memory); err != nil {
+			return 0, err
+		}
+	}
+	texts, err := checkValues(body, n-nulls, d.Encoding, p.schema)
+	return memory + texts, err
+}
+
+func (p *pages) optional() bool { return p.schema.RepetitionType.V == format.Optional }
+
+// memory is what parquet-go takes for a page of n values. What texts take that repeat the one before them comes on top.
+func (p *pages) memory(h *format.PageHeader, n int, encoding format.Encoding) (int64, error) {
+	if n < 0 || int64(n) > p.meta.NumValues {
+		return 0, fmt.Errorf("it is said to have %d values, and the column has %d in this row group", n, p.meta.NumValues)
+	}
+	each := 0
+	switch encoding {
+	case format.DeltaLengthByteArray, format.DeltaByteArray:
+		each = 12
+	case format.DeltaBinaryPacked:
+		each = 8
+	case format.Plain, format.PlainDictionary, format.RLEDictionary:
+		each = 4
+	case format.RLE:
+		each = 1
+	}
+	if p.optional() {
+		each += 2
+	}
+	return int64(h.CompressedPageSize) + int64(h.UncompressedPageSize) + int64(each)*int64(n), nil
+}
+
+// decompress is the content of a page, which is to be decoded in so much memory.
+func (p *pages) decompress(h *format.PageHeader, body []byte, memory int64) ([]byte, error) {
+	if err := p.file.fits(p, memory); err != nil {
+		return nil, err
+	}
+	if p.meta.Codec == format.Uncompressed {
+		return body, nil
+	}
+	size := int(h.UncompressedPageSize)
+	if cap(p.file.scratch) < size {
+		p.file.scratch = make([]byte, size)
+	}
+	return decompress(p.file.scratch[:0:size], body, p.meta.Codec)
+}

@@ -1,0 +1,144 @@
+package parquetio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// pages are those of a chunk, as parquet-go reads them: from the start or from the first page of data on, one behind the
+// other. The library finds the next page by the header of the one before. So it finds the headers that were checked, and
+// no others, as long as it starts where a page does.
+type pages struct {
+	chunk
+	file   *File
+	seeks  bool // the first page may be any, as the index has it; then there is no other start, and no dictionary
+	page   region
+	window []byte // of the file, from first on: the page, and more
+	first  int64
+	// recent are the last pages. Where parquet-go reads a dictionary late, from the start, it comes back to the middle of
+	// a page: its buffer has read ahead.
+	recent []region
+	oldest int
+}
+
+const (
+	// readAhead is how much of a column is read at a time, if its pages are not longer.
+	readAhead = 64 << 10
+
+	// readHeader is the length of most headers.
+	readHeader = 256
+
+	// maxRecent is how many pages there are in the 4,096 bytes that parquet-go reads ahead, at most: each has 17 or more.
+	maxRecent = 256
+)
+
+// ReadAt reads from the page at an offset, and from those that follow it.
+func (p *pages) ReadAt(b []byte, offset int64) (n int, err error) {
+	for n < len(b) {
+		at := offset + int64(n)
+		if at >= p.end {
+			return n, io.EOF
+		}
+		if !p.page.has(at) {
+			start, err := p.pageOf(at)
+			if err == nil {
+				err = p.load(start)
+			}
+			if err != nil {
+				return n, p.failed(start, err)
+			}
+		}
+		n += copy(b[n:], p.window[at-p.first:p.page.end-p.first])
+	}
+	return n, nil
+}
+
+func (p *pages) failed(at int64, err error) error {
+	if p.file.failed != nil {
+		return p.file.failed
+	}
+	return fmt.Errorf("column %s, page at byte %d: %w", p.schema.Name, at, err)
+}
+
+// pageOf finds the start of the page that has a byte.
+func (p *pages) pageOf(offset int64) (start int64, err error) {
+	switch {
+	case offset == p.page.end, p.seeks && p.page.end == 0, !p.seeks && (offset == p.start || offset == p.data):
+		return offset, nil
+	}
+	for _, r := range p.recent {
+		if r.has(offset) {
+			return r.start, nil
+		}
+	}
+	return offset, errors.New("no page is known to start there")
+}
+
+// load reads and checks the page that starts at an offset.
+func (p *pages) load(start int64) error {
+	p.page = region{} // until it is found to be good
+	for wanted := readHeader; ; wanted *= 4 {
+		b, err := p.read(start, wanted)
+		if err != nil {
+			return err
+		}
+		h, size, err := parseHeader(b)
+		if errors.Is(err, errShort) && len(b) == wanted && wanted < maxHeader {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		page := region{start, start + int64(size) + int64(h.CompressedPageSize)}
+		if page.end > p.end || page.start < p.data && page.end > p.data {
+			return fmt.Errorf("it is said to end at byte %d, beyond its place", page.end)
+		}
+		if b, err = p.read(start, int(page.end-start)); err != nil {
+			return err
+		}
+		memory, err := p.check(h, b[size:])
+		if err != nil {
+			return err
+		}
+		p.page = page
+		p.remember()
+		return p.file.take(p, h, memory)
+	}
+}
+
+// read returns so many bytes of the chunk, or what there is of them.
+func (p *pages) read(start int64, wanted int) ([]byte, error) {
+	n := int(min(int64(wanted), p.end-start))
+	if at := start - p.first; at < 0 || at+int64(n) > int64(len(p.window)) {
+		size := int(min(int64(max(n, readAhead)), p.end-start))
+		p.file.useWindow(p)
+		p.window, p.first = slices.Grow(p.window[:0], size)[:size], start
+		if err := readFull(storage{p.file}, p.window, start); err != nil {
+			p.window = p.window[:0]
+			return nil, err
+		}
+	}
+	return p.window[start-p.first:][:n], nil
+}
+
+// useWindow gives the pages the memory of those of the column that were read before, which forget theirs.
+func (f *File) useWindow(p *pages) {
+	if last := f.last[p.column]; last != nil && last != p {
+		p.window = last.window
+		last.window, last.page = nil, region{}
+	}
+	f.last[p.column] = p
+}
+
+func (p *pages) remember() {
+	switch {
+	case p.seeks:
+	case len(p.recent) < maxRecent:
+		p.recent = append(p.recent, p.page)
+	default:
+		p.recent[p.oldest] = p.page
+		p.oldest = (p.oldest + 1) % maxRecent
+	}
+}
