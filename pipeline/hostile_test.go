@@ -187,7 +187,7 @@ func TestCountsThatAreNone(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{modelio.ManifestFile: manifest, modelio.SuccessFile: "{}"} {
-			if err := fileio.WriteAll(t.Context(), filepath.Join(dir, name), []byte(content)); err != nil {
+			if err := fileio.WriteAll(t.Context(), filepath.Join(dir, name), []byte(content), fileio.Condition{}); err != nil {
 				t.Fatal(err)
 			}
 		}
