@@ -3,7 +3,7 @@
 // features that share the same pair of counts (f⁺, f⁻), its output is how many features of each group to take.
 //
 // The theory is that of Askari, d'Aspremont and El Ghaoui, "Naive Feature Selection: a Nearly Tight Convex Relaxation
-// for Sparse Naive Bayes", as corrected in docs/method.md. For α in (0, 1), the share of the positive class, let
+// for Sparse Naive Bayes" (arXiv:1905.09884), as corrected in docs/method.md. For α in (0, 1), the share of the positive class, let
 //
 //	h_i(α) = f⁺_i log(p_i/α) + f⁻_i log((1-p_i)/(1-α)) ≥ 0,   p_i = f⁺_i/(f⁺_i+f⁻_i)
 //
