@@ -16,7 +16,19 @@ build: ## the command, in bin/
 # The tests on Flink and Spark need a JDK, Maven and 1 GB. ENGINES=off leaves them out.
 ENGINES ?= on
 .PHONY: test
-test: format vet staticcheck unit fuzz $(if $(filter off,$(ENGINES)),,test-engines) ## all the tests; installs what they need beside Go, Python, a JDK and Maven
+test: forget format vet staticcheck unit fuzz $(if $(filter off,$(ENGINES)),without-engines,test-engines) ## all the tests; installs what they need beside Go, Python, a JDK and Maven
+	@$(TESTED)
+
+# What ran and what was skipped, for the last lines of make test.
+LOG = $(CACHE)/tested.log
+TESTED = $(GO) run ./internal/tested $(LOG)
+
+.PHONY: forget without-engines
+forget:
+	@mkdir -p $(CACHE) && rm -f $(LOG)
+
+without-engines:
+	@printf 'skip the tests on Flink and Spark\tENGINES=off\n' >>$(LOG)
 
 .PHONY: format
 format:
@@ -35,10 +47,10 @@ staticcheck:
 ENV = SPARSENB_PYTHON=$(VENV)/bin/python SPARSENB_REQUIRE=python,$(SPARSENB_REQUIRE)
 .PHONY: unit
 unit: $(VENV)/ready
-	$(ENV) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e /cmd/ -e /docker -e /engines)
-	$(ENV) $(GO) test -count=1 -timeout 30m ./docker # it tests programs, of which the cache does not know
-	$(ENV) $(GO) test -race -timeout 30m -short ./cmd/...
-	$(ENV) $(GO) test -timeout 30m -run TestKilled ./cmd/...
+	$(ENV) $(TESTED) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e /cmd/ -e /docker -e /engines)
+	$(ENV) $(TESTED) $(GO) test -count=1 -timeout 30m ./docker # it tests programs, of which the cache does not know
+	$(ENV) $(TESTED) $(GO) test -race -timeout 30m -short ./cmd/...
+	$(ENV) $(TESTED) $(GO) test -timeout 30m -run TestKilled ./cmd/...
 
 # Its name holds the checksum of the list, so that a new list makes a new one.
 $(VENV)/ready:
@@ -63,6 +75,7 @@ fuzz:
 	@set -e; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for name in $$(grep -h '^func Fuzz' $$package/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9]*\).*/\1/'); do \
 			echo "fuzz $$package $$name"; \
+			echo "fuzz $$name" >>$(LOG); \
 			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package >$(CACHE)/fuzz.log 2>&1 || { cat $(CACHE)/fuzz.log; exit 1; }; \
 		done; \
 	done
@@ -79,7 +92,7 @@ $(ENGINE_CACHE)/ready: | $(VENV)/ready
 
 .PHONY: test-engines
 test-engines: engines ## the tests on real clusters of Flink and Spark
-	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -count=1 -v -timeout 40m ./engines
+	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(TESTED) $(GO) test -count=1 -v -timeout 40m ./engines
 
 # What the benchmarks compare with has a Python of its own.
 BENCH_VENV = $(CACHE)/venv-bench-$(shell cksum < bench/requirements.txt | cut -d' ' -f1)

@@ -82,6 +82,9 @@ func TestCompose(t *testing.T) {
 					}
 				}
 				for _, from := range s.mounts() {
+					if from == "${JOB_SERVER_JAR}" {
+						continue
+					}
 					if strings.HasPrefix(from, ".") {
 						if _, err := os.Stat(from); err != nil {
 							t.Error(err)
@@ -118,6 +121,36 @@ func TestCompose(t *testing.T) {
 			run(t, nil, sparsenb(t), args...)
 			checkSame(t, filepath.Join(dir, "federalist"), here(t))
 		})
+	}
+}
+
+// The compose files have the engines and the job servers that engines/ tests.
+func TestComposeHasWhatIsTested(t *testing.T) {
+	version := func(name, pattern string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(outside.Root(), "engines", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s does not say %s", name, pattern)
+		}
+		return string(m[1])
+	}
+	flink := version("requirements.txt", `apache-flink-libraries==([0-9.]+)`)
+	spark := version("requirements.txt", `pyspark==([0-9.]+)`)
+	minor := version("flink-job-server.xml", `beam-runners-flink-([0-9.]+)<`)
+	beam := version("flink-job-server.xml", `<version>([0-9.]+)</version></dependency>`)
+	for name, images := range map[string][]string{
+		"compose.flink.yaml": {"flink:" + flink + "-", "apache/beam_flink" + minor + "_job_server:" + beam + "}"},
+		"compose.spark.yaml": {"apache/spark:" + spark + "-"}, // the job server is the jar of the tests
+	} {
+		for key, s := range readCompose(t, name).Services {
+			if key != "demo" && !slices.ContainsFunc(images, func(image string) bool { return strings.Contains(s.Image, ":-"+image) }) {
+				t.Errorf("%s: %s is %s; tested are %v", name, key, s.Image, images)
+			}
+		}
 	}
 }
 
