@@ -197,7 +197,7 @@ func printFeatures(w io.Writer, table [][]string, m modelio.ModelRow, features [
 		printf(w, "k = %s: %s\n", humanize.Comma(m.K), m.KReason)
 	}
 	if m.TiedLeftOut > 0 {
-		fmt.Fprintln(w, tiesInWords(m, v.noun))
+		printf(w, "%s\n", tiesInWords(m, v.noun))
 	}
 	printBursts(w, m, features, v)
 }
@@ -243,7 +243,7 @@ func printBursts(w io.Writer, m modelio.ModelRow, features []modelio.FeatureRow,
 		bursts = append(bursts[:maxBurstsShown], fmt.Sprintf("and %d more in %s", more, modelio.FeaturesFile))
 	}
 	if len(bursts) > 0 {
-		fmt.Fprintf(w, "few documents: %s\n", strings.Join(bursts, ", "))
+		printf(w, "few documents: %s\n", strings.Join(bursts, ", "))
 	}
 }
 
