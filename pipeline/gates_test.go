@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
-	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
@@ -343,9 +343,15 @@ func republish(t *testing.T, p modelio.Published) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := modelio.WriteModels(t.Context(), guard, p.Models, &modelio.Analyzer{
-		Unit: "word", Ngrams: [2]int{1, 1}, Lowercase: modelio.FullLowercase, TokenPattern: kernel.TokenPattern,
-	})
+	text, err := countio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var analyzer modelio.Analyzer // as it was published; the manifest may lie
+	if err := json.Unmarshal([]byte(text), &analyzer); err != nil {
+		t.Fatal(err)
+	}
+	models, err := modelio.WriteModels(t.Context(), guard, p.Models, &analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
