@@ -22,6 +22,7 @@ type Progress struct {
 	Documents int64
 	Features  int64 // distinct ones so far, an estimate
 	Merged    int64 // features that were merged and written
+	Problems  int64 // that are being solved
 }
 
 // job is one that an engine has taken.
@@ -187,6 +188,8 @@ func (j job) progress(ctx context.Context) (p Progress, err error) {
 			p.Features += n
 		case transforms.CounterMerged:
 			p.Merged += n
+		case transforms.CounterProblems:
+			p.Problems += n
 		}
 	}
 	return p, nil

@@ -155,7 +155,7 @@ func TestShareOfTheMemory(t *testing.T) {
 	p := CountParams{MemoryBytes: 100 << 20}
 	counting.Add(4)
 	defer counting.Add(-4)
-	for held, want := range map[int]int{0: 25 << 20, 60 << 20: 10 << 20, 100 << 20: leastShare, 500 << 20: leastShare} {
+	for held, want := range map[int]int{0: 25 << 20, 20 << 20: 20 << 20, 50 << 20: 12.5 * (1 << 20), 100 << 20: 12.5 * (1 << 20), 500 << 20: 12.5 * (1 << 20)} {
 		if got := p.share(held); got != want {
 			t.Errorf("%d bytes are held: a share of %d, want %d", held, got, want)
 		}
