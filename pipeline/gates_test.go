@@ -38,9 +38,9 @@ func TestGates(t *testing.T) {
 		"truncated gzip":    {gz[:len(gz)-20], "", ExitData, []string{"in.tsv: the compressed data is cut short, at byte"}},
 		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", ExitData, []string{"in.tsv: the compressed data is corrupt"}},
 		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
-		"too many classes": {many.String(), "", ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
-		"long labels":      {good + strings.Repeat("l", 1025) + "\tpos\n", "", ExitData, []string{"1 of 3 lines are no documents", "such as Hamilton; probably the columns are swapped"}},
-		"a header":         {"class\tsentence\n" + good, "", ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
+		"too many classes":  {many.String(), "", ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
+		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", ExitData, []string{"1 of 3 lines are no documents", "such as Hamilton; probably the columns are swapped"}},
+		"a header":          {"class\tsentence\n" + good, "", ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
 		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", ExitUsage,
 			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},
 	} {
