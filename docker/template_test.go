@@ -101,6 +101,8 @@ func TestParametersAreChecked(t *testing.T) {
 		"memory_budget":    {[]string{"256MiB", "1.5 GB", "8GiB", "536870912"}, []string{"", "half", "-1", "GiB"}},
 		"stop_words":       {[]string{"gs://bucket/stop.txt"}, []string{"stop.txt"}},
 		"max_rejected":     {[]string{"1%", "0", "100", "0.1%"}, []string{"", "%", "-1", "few"}},
+		"max_classes":      {[]string{"1", "1000", "50000"}, []string{"", "0", "-1", "many"}},
+		"header":           {[]string{"true", "false"}, []string{"", "yes"}},
 		"max_record_bytes": {[]string{"8MiB", "8388608", "1.5 MB", "64kB"}, []string{"", "MiB", "-1", "eight"}},
 		"shards":           {[]string{"1", "64", "1000"}, []string{"", "0", "-1", "6.4"}},
 		"log_level":        {[]string{"off", "error", "warn", "info", "debug"}, []string{"", "all"}},

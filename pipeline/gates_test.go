@@ -18,6 +18,10 @@ import (
 // Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
 func TestGates(t *testing.T) {
 	good := "Hamilton\tupon the subject\nMadison\twhilst the subject\n"
+	var many strings.Builder
+	for i := range 201 {
+		fmt.Fprintf(&many, "label%d\tsome words\n", i)
+	}
 	gz := string(packed(t, []byte(strings.Repeat(good, 1000)), ".gz"))
 	for name, c := range map[string]struct {
 		text     string
@@ -36,12 +40,17 @@ func TestGates(t *testing.T) {
 		"truncated gzip":    {gz[:len(gz)-20], "", ExitData, []string{"in.tsv: the compressed data is cut short, at byte"}},
 		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", ExitData, []string{"in.tsv: the compressed data is corrupt"}},
 		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
+		"too many classes":  {many.String(), "", ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
+		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", ExitData, []string{"1 of 3 lines are no documents", "such as Hamilton; probably the columns are swapped"}},
+		"a header":          {"class\tsentence\n" + good, "", ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
 		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", ExitUsage,
 			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			err := runTrain(t, dir, documents(t, save(t, "in.tsv", c.text)), choose(t, c.positive, "1"))
+			d := documents(t, save(t, "in.tsv", c.text))
+			d.MaxClasses = 200
+			err := runTrain(t, dir, d, choose(t, c.positive, "1"))
 			if exitOf(err) != c.exit {
 				t.Fatalf("exit %d, want %d: %v", exitOf(err), c.exit, err)
 			}
@@ -59,6 +68,50 @@ func TestGates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The verdict is the same however the work was shared out: bundles that have few classes each have too many together.
+func TestTooManyClassesInWhateverBundles(t *testing.T) {
+	var files []string
+	for i := range 7 {
+		var text strings.Builder
+		for j := range 40 {
+			fmt.Fprintf(&text, "label%03d\tsome words of label%d\n", 40*i+j, j)
+		}
+		files = append(files, save(t, fmt.Sprintf("in%d.tsv", i), text.String()))
+	}
+	for _, tuning := range []Tuning{{}, {RangeBytes: 64, Threads: 1}, {RangeBytes: 200, Threads: 3, Spill: true}} {
+		for most, exit := range map[int]int{39: ExitData, 279: ExitData, 280: 0} {
+			d := documents(t, files...)
+			d.MaxClasses, d.Tuning = most, tuning
+			dir := filepath.Join(t.TempDir(), "out")
+			err := runCount(t, dir, d)
+			if exitOf(err) != exit {
+				t.Fatalf("%+v, %d classes: exit %d, %v", tuning, most, exitOf(err), err)
+			}
+			if exit != 0 {
+				contains(t, err, fmt.Sprintf("there are more than %d different labels, such as label000; ", most))
+				checkNothingPublished(t, dir)
+			}
+		}
+	}
+}
+
+// One problem for each pair of many classes would take days: that is said before anything is solved.
+func TestTooManyPairs(t *testing.T) {
+	var text strings.Builder
+	for i := range 142 {
+		fmt.Fprintf(&text, "label%d\tsome words of label%d\n", i, i)
+	}
+	sel := choose(t, "", "2")
+	sel.Strategy = modelio.OneVersusOne
+	dir := filepath.Join(t.TempDir(), "out")
+	err := runTrain(t, dir, documents(t, save(t, "in.tsv", text.String())), sel)
+	if exitOf(err) != ExitUsage {
+		t.Errorf("exit %d", exitOf(err))
+	}
+	contains(t, err, "--strategy=ovo makes 10,011 problems, one for each pair of 142 classes, and 10,000 are the most: use --strategy=ovr or --strategy=joint")
+	checkNothingPublished(t, dir)
 }
 
 func TestCountTakesAnyNumberOfClasses(t *testing.T) {

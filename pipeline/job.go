@@ -22,6 +22,7 @@ type Progress struct {
 	Documents int64
 	Features  int64 // distinct ones so far, an estimate
 	Merged    int64 // features that were merged and written
+	Problems  int64 // that are being solved
 }
 
 // add adds what a counter of a step shows.
@@ -35,6 +36,8 @@ func (p *Progress) add(counter string, n int64) {
 		p.Features += n
 	case transforms.CounterMerged:
 		p.Merged += n
+	case transforms.CounterProblems:
+		p.Problems += n
 	}
 }
 

@@ -71,24 +71,23 @@ const leastTables = 32 << 20
 // counting is how many goroutines of this process count.
 var counting atomic.Int64
 
-// leastShare is how much memory tables have at least: with none they would be flushed after every document.
-const leastShare = 1 << 20
-
-// share is how much memory the tables of one goroutine may take, if runs take some already.
+// share is how much memory the tables of one goroutine may take, if runs take some already. Tables have half of it at
+// least, as runs do at most: with none they would be flushed after every document.
 func (p CountParams) share(held int) int {
 	if p.MemoryBytes == 0 {
 		return 256 << 20
 	}
-	return max(leastShare, (p.MemoryBytes-held)/max(1, int(counting.Load())))
+	return max(p.MemoryBytes-held, p.MemoryBytes/2) / max(1, int(counting.Load()))
 }
 
-// Counters that move while CountFeatures runs, in the namespace CounterNamespace. The last is an estimate.
+// Counters that move while a job runs, in the namespace CounterNamespace. That of features is an estimate.
 const (
 	CounterNamespace = "sparsenb"
 	CounterBytes     = "bytes"
 	CounterDocuments = "documents"
 	CounterFeatures  = "features"
 	CounterMerged    = "merged"
+	CounterProblems  = "problems"
 )
 
 // CountFeatures counts, for every feature, how often it occurs in each class and in how many of its documents.

@@ -80,7 +80,7 @@ func TestRecordsAreCut(t *testing.T) {
 	whole := Totals{Classes: map[string]ClassTotal{}, Drops: modelio.Drops{BlankLines: 7}}
 	outcome := Audited{Features: 7}
 	for i := range 50_000 {
-		name := fmt.Sprintf("/a/folder/with/a/name/that/is/long/%s/file%05d.tsv", strings.Repeat("x", i%1000), i)
+		name := fmt.Sprintf("/a/folder/with/a/name/that/is/long/%s/file%05d.tsv", strings.Repeat("x", i%100), i)
 		files = append(files, corpusio.File{Info: fileio.Info{Name: name, Size: 100, Version: name[len(name)-20:]}})
 		whole.Classes[fmt.Sprint("label", i)] = ClassTotal{Documents: int64(i)}
 		whole.Spans = append(whole.Spans, corpusio.Span{File: files[i], End: 100})

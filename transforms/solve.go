@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&solveFn{})
+	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&solveFn{})
 }
 
 // SolveParams parameterise Solve.
@@ -33,14 +34,18 @@ type SolveParams struct {
 // of the histogram: the counts that differ.
 func Solve(s beam.Scope, audited, pieces beam.PCollection, p SolveParams) beam.PCollection {
 	s = s.Scope("transforms.Solve")
-	return beam.ParDo(s, &solveFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, audited), beam.AddFixedKey(s, pieces)))
+	return beam.ParDo(s, &solveFn{Params: p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, audited), beam.AddFixedKey(s, pieces)))
 }
 
 type solveFn struct {
 	Params SolveParams
+
+	problems beam.Counter
 }
 
-func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit func([]byte)) error {
+func (f *solveFn) Setup() { f.problems = beam.NewCounter(CounterNamespace, CounterProblems) }
+
+func (f *solveFn) ProcessElement(ctx context.Context, _ int, audits, pieces func(*[]byte) bool, emit func([]byte)) error {
 	a, err := joinAudited(audits)
 	if err != nil {
 		return err
@@ -55,6 +60,7 @@ func (f *solveFn) ProcessElement(_ int, audits, pieces func(*[]byte) bool, emit 
 	if m := vectors.Features(); m != a.Features {
 		return fmt.Errorf("the histogram has %d features, but %d were counted", m, a.Features)
 	}
+	f.problems.Inc(ctx, f.Params.Strategy.Problems(len(a.Classes), f.Params.Positive))
 	var jobs []func() ([]Solved, error)
 	if f.Params.Strategy == modelio.Joint && len(a.Classes) > 2 {
 		// One job: it takes all processors itself, and memory for each.

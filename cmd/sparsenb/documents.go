@@ -54,10 +54,13 @@ func (f *headerFlag) String() string { return strconv.FormatBool(f.value == corp
 
 func (f *headerFlag) Set(text string) error {
 	present, err := strconv.ParseBool(text)
+	if err != nil {
+		return errors.New("neither true nor false")
+	}
 	if f.value = corpusio.Absent; present {
 		f.value = corpusio.Present
 	}
-	return err
+	return nil
 }
 
 func addOutputFlag(fs *flag.FlagSet) *string {

@@ -46,6 +46,8 @@ func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now
 	switch {
 	case run.Verb == "count":
 		r.after = "merging"
+	case run.Verb == "select":
+		r.after = "solving"
 	case hashBits(run.Options) > 0:
 		r.after = "merging, solving, and reading again for the names of buckets"
 	}
@@ -73,15 +75,19 @@ func (r *reporter) update(p pipeline.Progress) {
 }
 
 func (r *reporter) line(p pipeline.Progress, now time.Time) string {
+	after := r.after
+	if p.Problems > 1 {
+		after = "solving " + plural(p.Problems, "problem")
+	}
 	if r.total == 0 {
-		return "solving"
+		return after
 	}
 	if p == (pipeline.Progress{}) && now.Sub(r.started) > r.interval/2 {
 		return fmt.Sprintf("running for %s; the engine has shown no counters yet", now.Sub(r.started).Round(time.Second))
 	}
 	if p.Bytes >= r.total {
 		return fmt.Sprintf("read %s, %s, about %s; %s",
-			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), plural(p.Features, r.noun), r.after)
+			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), plural(p.Features, r.noun), after)
 	}
 	elapsed := now.Sub(r.started)
 	rate := float64(p.Bytes) / max(elapsed.Seconds(), 1e-9)

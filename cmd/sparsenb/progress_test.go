@@ -63,6 +63,12 @@ func TestProgress(t *testing.T) {
 	if b.String() != "\r\x1b[Ksolving" {
 		t.Errorf("without documents: %q", b.String())
 	}
+	// How many problems there are is known before they are solved.
+	b.Reset()
+	at(12, pipeline.Progress{Problems: 190}, r)
+	if b.String() != "\r\x1b[Ksolving 190 problems" {
+		t.Errorf("with problems: %q", b.String())
+	}
 	// What is counted has its name, and buckets have names to be read.
 	for _, c := range []struct {
 		run       modelio.Run
