@@ -79,6 +79,9 @@ func (r *parquetRows) fill() {
 	r.err = r.file.Do(func() error {
 		n, err := r.reader.ReadRows(r.batch)
 		r.ahead = r.batch[:n]
+		if n == 0 && err == nil {
+			err = io.ErrNoProgress
+		}
 		if err == io.EOF {
 			err = cmp.Or(r.reader.Close(), io.EOF)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -248,6 +249,7 @@ func (c *Classes) appendNumbers(numbers []int32, labels encoding.Values) []int32
 
 // lookUp appends what stands at the given places of a dictionary.
 func lookUp[T any](values []T, places []int32, dictionary []T) ([]T, error) {
+	values = slices.Grow(values, len(places))
 	for _, at := range places {
 		if uint(at) >= uint(len(dictionary)) {
 			return nil, fmt.Errorf("a page names value %d of a dictionary of %d", at, len(dictionary))

@@ -192,7 +192,12 @@ func readTable[T any](f fileio.File, info fileio.Info, visit func(*T) error) err
 	total, most := int64(0), file.MostRows(int64(reflect.TypeFor[T]().Size()))
 	for {
 		var n int
-		err := file.Do(func() (err error) { n, err = r.Read(rows); return err })
+		err := file.Do(func() (err error) {
+			if n, err = r.Read(rows); n == 0 && err == nil {
+				err = io.ErrNoProgress
+			}
+			return err
+		})
 		if total += int64(n); total > most {
 			return named(info.Name, tooManyRows(most, info))
 		}

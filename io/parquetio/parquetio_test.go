@@ -33,7 +33,12 @@ func readAll(b []byte, most int) (rows []parquet.Row, err error) {
 	batch := make([]parquet.Row, 64)
 	for len(rows) < most {
 		var n int
-		err := f.Do(func() (err error) { n, err = r.ReadRows(batch); return err })
+		err := f.Do(func() (err error) {
+			if n, err = r.ReadRows(batch); n == 0 && err == nil {
+				err = io.ErrNoProgress
+			}
+			return err
+		})
 		for _, row := range batch[:n] {
 			rows = append(rows, row.Clone())
 		}
