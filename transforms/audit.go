@@ -15,6 +15,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
@@ -24,8 +25,9 @@ func init() {
 
 // Exit codes of a verdict.
 const (
-	ExitUsage = 2 // the configuration does not fit the data
-	ExitData  = 3 // the data failed a gate
+	ExitFailed = 1 // a retry may help
+	ExitUsage  = 2 // the configuration does not fit the data
+	ExitData   = 3 // the data failed a gate
 )
 
 // AuditParams parameterise Audit.
@@ -153,6 +155,11 @@ func (p AuditParams) verdict(exit int, message string) *modelio.Verdict {
 
 // judgeInput is the gate for what was read.
 func judgeInput(t Totals, p AuditParams) *modelio.Verdict {
+	for _, s := range t.Spans { // before anything else: what is wrong may not be so in the store
+		if err := s.Check(); err != nil {
+			return p.verdict(ExitFailed, err.Error())
+		}
+	}
 	if len(t.Corrupt) > 0 {
 		message := t.Corrupt[0].Error()
 		if n := len(t.Corrupt) - 1; n > 0 {
@@ -216,10 +223,10 @@ func conserve(counted, arrived map[string]ClassTotal) error {
 func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
 	var list []modelio.Input
 	for _, s := range spans {
-		list = append(list, modelio.Input{File: s.File, CRC32C: fmt.Sprintf("%08x", s.CRC)})
+		list = append(list, modelio.Input{File: s.File, CRC32C: fileio.Checksum(s.CRC)})
 	}
 	for _, f := range empty {
-		list = append(list, modelio.Input{File: f, CRC32C: "00000000"})
+		list = append(list, modelio.Input{File: f, CRC32C: fileio.Checksum(0)})
 	}
 	slices.SortFunc(list, func(a, b modelio.Input) int { return cmp.Compare(a.Name, b.Name) })
 	return list

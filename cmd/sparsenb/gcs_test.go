@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,6 +136,46 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 	said = run(t, 2, "--input=gs://b/in/*", "--output=gs://b/out", "--k=5")
 	if strings.Count(said, "\n") != 1 || !strings.Contains(said, "gcloud auth application-default login") {
 		t.Errorf("without credentials: %s", said)
+	}
+}
+
+// A bit that changes on the way from the bucket, in text or in what is packed, fails the run, and a retry helps.
+func TestGoogleCloudStorageFlipsABit(t *testing.T) {
+	server := fakegcs.Start(t, "b")
+	content, err := os.ReadFile(federalist())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for range 10 { // more than is read at a time
+		if _, err := z.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.Put("b", "in/plain.tsv", bytes.Repeat(content, 3), "")
+	server.Put("b", "in/packed.tsv.gz", packed.Bytes(), "")
+	for _, name := range []string{"plain.tsv", "packed.tsv.gz"} {
+		reads := 0
+		server.Fail(func(r *http.Request) bool {
+			if fakegcs.Downloads(r) && strings.HasSuffix(r.URL.Path, name) {
+				reads++
+			}
+			return reads == 2 // the first looks at the start alone
+		}, fakegcs.Flip)
+		args := []string{"--input=gs://b/in/" + name, "--output=gs://b/" + name, "--k=5"}
+		said := run(t, 1, args...)
+		server.Failed(t)
+		if !strings.HasPrefix(said, "sparsenb: gs://b/in/"+name+": the bytes that were read have the CRC-32C ") || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s: %s", name, said)
+		}
+		if left := server.List(t, "b", name+"/_SUCCESS"); len(left) > 0 {
+			t.Errorf("%s: published", name)
+		}
+		run(t, 0, args...)
 	}
 }
 
