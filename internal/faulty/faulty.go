@@ -4,11 +4,11 @@
 //	faulty://read=N/…    reading beyond the first N bytes fails
 //	faulty://write=N/…   the N-th byte written, of all files together under that name's fault, finds the disk full
 //	faulty://open=N/…    the N-th opening of a file of data, and all after it, find that it is gone
-//	faulty://stop=N/…    the process is stopped, by SIGSTOP, in the midst of the N-th change: it is allowed, and not yet made
+//	faulty://stop=N/…    the process is stopped, by SIGSTOP, at the N-th moment
 //	faulty://kill=N/…    the process is killed there
 //	faulty://call=N/…    Call is called there
 //
-// A change is that a file appears or goes.
+// A moment is before a file is begun, and when it may appear, or another may go, but does not yet.
 package faulty
 
 import (
@@ -134,6 +134,9 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 
 func (s *store) Create(ctx context.Context, name string, c fileio.Condition) (fileio.Writer, error) {
 	_, _, _, path := fault(name)
+	if err := s.moment(name); err != nil {
+		return nil, err
+	}
 	c.Held = s.change(name, c.Held)
 	w, err := s.local.Create(ctx, path, c)
 	return &writer{w, s, name}, err
@@ -152,7 +155,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// change strikes when a change has been allowed.
+// change is the moment when a change has been allowed.
 func (s *store) change(name string, held fileio.Held) fileio.Held {
 	return func(ctx context.Context) error {
 		if held != nil {
@@ -160,17 +163,21 @@ func (s *store) change(name string, held fileio.Held) fileio.Held {
 				return err
 			}
 		}
-		_, kind, limit, _ := fault(name)
-		switch {
-		case kind == "kill" && s.count(kind, limit, 1) == limit:
-			return syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
-		case kind == "call" && s.count(kind, limit, 1) == limit:
-			Call()
-		case kind == "stop" && s.count(kind, limit, 1) == limit:
-			return stop()
-		}
-		return nil
+		return s.moment(name)
 	}
+}
+
+func (s *store) moment(name string) error {
+	_, kind, limit, _ := fault(name)
+	strikes := map[string]func() error{
+		"call": func() error { Call(); return nil },
+		"stop": stop,
+		"kill": func() error { return syscall.Kill(syscall.Getpid(), syscall.SIGKILL) },
+	}
+	if strike, ok := strikes[kind]; ok && s.count(kind, limit, 1) == limit {
+		return strike()
+	}
+	return nil
 }
 
 // Call is what happens while a change sleeps.
