@@ -21,10 +21,10 @@ import (
 
 // Exit codes, by which a scheduler decides what to do.
 const (
-	ExitFailed = 1                    // the pipeline or its storage failed; a retry may help
-	ExitUsage  = transforms.ExitUsage // the command does not fit; a retry cannot help
-	ExitData   = transforms.ExitData  // the data failed a gate
-	ExitTaken  = 4                    // another run won the output
+	ExitFailed = transforms.ExitFailed // the pipeline or its storage failed; a retry may help
+	ExitUsage  = transforms.ExitUsage  // the command does not fit; a retry cannot help
+	ExitData   = transforms.ExitData   // the data failed a gate
+	ExitTaken  = 4                     // another run won the output
 )
 
 // Error is an error with the exit code that it means.

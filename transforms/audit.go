@@ -14,6 +14,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
@@ -23,8 +24,9 @@ func init() {
 
 // Exit codes of a verdict.
 const (
-	ExitUsage = 2 // the configuration does not fit the data
-	ExitData  = 3 // the data failed a gate
+	ExitFailed = 1 // a retry may help
+	ExitUsage  = 2 // the configuration does not fit the data
+	ExitData   = 3 // the data failed a gate
 )
 
 // AuditParams parameterise Audit.
@@ -204,10 +206,10 @@ func conserve(labels []string, counted map[string]ClassTotal, arrived []ClassTot
 func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
 	var list []modelio.Input
 	for _, s := range spans {
-		list = append(list, modelio.Input{File: s.File, CRC32C: fmt.Sprintf("%08x", s.CRC)})
+		list = append(list, modelio.Input{File: s.File, CRC32C: fileio.Checksum(s.CRC)})
 	}
 	for _, f := range empty {
-		list = append(list, modelio.Input{File: f, CRC32C: "00000000"})
+		list = append(list, modelio.Input{File: f, CRC32C: fileio.Checksum(0)})
 	}
 	slices.SortFunc(list, func(a, b modelio.Input) int { return cmp.Compare(a.Name, b.Name) })
 	return list

@@ -65,6 +65,11 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 
 // judgeInput is the gate for what was read.
 func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
+	for _, s := range t.Spans { // before anything else: what is wrong may not be so in the store
+		if err := s.Check(); err != nil {
+			return p.verdict(ExitFailed, err.Error())
+		}
+	}
 	// These two end the reading, so that what else there is depends on how far it had come.
 	if len(t.Headers) > 0 {
 		return p.verdict(ExitData, t.Headers[0].Error())

@@ -26,7 +26,7 @@ many of its documents, to DIR/counts. There may be any number of classes. "spars
 			}
 			d, runner, err := documents.parse(ctx)
 			if err != nil {
-				return err
+				return pipeline.Refuse(ctx, *documents.output, pipeline.NewRun("count", versionString(), &d, nil, nil), err)
 			}
 			run := pipeline.NewRun("count", versionString(), &d, nil, nil)
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sparsenb/sparsenb/internal/fakegcs"
+	"github.com/sparsenb/sparsenb/pipeline"
 )
 
 // run calls the command, and holds that it exits with the code. It returns what it says on stderr.
@@ -135,6 +139,92 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 	said = run(t, 2, "--input=gs://b/in/*", "--output=gs://b/out", "--k=5")
 	if strings.Count(said, "\n") != 1 || !strings.Contains(said, "gcloud auth application-default login") {
 		t.Errorf("without credentials: %s", said)
+	}
+}
+
+// A run is stopped with a file on its way to the bucket; its folder is removed, and another run publishes there, which stays
+// as it is.
+func TestGoogleCloudStorageSleeper(t *testing.T) {
+	server := fakegcs.Start(t, "b")
+	federalistOn(t, server)
+	contents := func() map[string]string {
+		files := map[string]string{}
+		for _, name := range server.List(t, "b", "out/") {
+			content, _ := server.Get("b", name)
+			files[name] = string(content)
+		}
+		return files
+	}
+	// With one part there is one file on its way at a time. The first upload asks for the rights.
+	args := []string{"--input=gs://b/in/*", "--output=gs://b/out", "--shards=1"}
+	for what, n := range map[string]int{"the claim": 2, "the part": 3, "_SUCCESS": 8} {
+		server.RemoveAll(t, "b", "out/")
+		var before map[string]string
+		var stderr bytes.Buffer
+		cmd := exec.Command("sparsenb", append(args, "--k=5")...)
+		cmd.Stderr = &stderr
+		slept := server.Delay(fakegcs.Uploads, n, func() {
+			if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+				t.Error(err)
+			}
+			if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
+				t.Error(err)
+			}
+			server.RemoveAll(t, "b", "out/")
+			run(t, 0, append(args, "--k=6")...)
+			before = contents()
+			if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+				t.Error(err)
+			}
+		})
+		err := cmd.Run()
+		if !slept() || cmd.ProcessState.ExitCode() != pipeline.ExitTaken || !strings.Contains(stderr.String(), "gs://b/out: another run (") {
+			t.Errorf("stopped at %s: %v: %s", what, err, stderr.String())
+		}
+		if !maps.Equal(contents(), before) {
+			t.Errorf("stopped at %s, it has changed the other run's folder", what)
+		}
+		run(t, 0, "inspect", "--verify", "gs://b/out")
+	}
+}
+
+// A bit that changes on the way from the bucket, in text or in what is packed, fails the run, and a retry helps.
+func TestGoogleCloudStorageFlipsABit(t *testing.T) {
+	server := fakegcs.Start(t, "b")
+	content, err := os.ReadFile(federalist())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for range 10 { // more than is read at a time
+		if _, err := z.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.Put("b", "in/plain.tsv", bytes.Repeat(content, 3), "")
+	server.Put("b", "in/packed.tsv.gz", packed.Bytes(), "")
+	for _, name := range []string{"plain.tsv", "packed.tsv.gz"} {
+		reads := 0
+		server.Fail(func(r *http.Request) bool {
+			if fakegcs.Downloads(r) && strings.HasSuffix(r.URL.Path, name) {
+				reads++
+			}
+			return reads == 2 // the first looks at the start alone
+		}, fakegcs.Flip)
+		args := []string{"--input=gs://b/in/" + name, "--output=gs://b/" + name, "--k=5"}
+		said := run(t, 1, args...)
+		server.Failed(t)
+		if !strings.HasPrefix(said, "sparsenb: gs://b/in/"+name+": the bytes that were read have the CRC-32C ") || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s: %s", name, said)
+		}
+		if left := server.List(t, "b", name+"/_SUCCESS"); len(left) > 0 {
+			t.Errorf("%s: published", name)
+		}
+		run(t, 0, args...)
 	}
 }
 

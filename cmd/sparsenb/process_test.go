@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,12 +44,22 @@ func filesOf(t *testing.T, dir string) map[string]string {
 
 // Killed at any moment, a run leaves no model or a whole one, and the same command then finishes what it began.
 func TestKilledAtRandomMoments(t *testing.T) {
-	kills := 100
+	kills := 60
 	if testing.Short() {
-		kills = 5
+		kills = 6
 	}
+	for _, bits := range []string{"", "--hash_bits=18"} {
+		killAtRandom(t, kills/2, bits)
+	}
+}
+
+func killAtRandom(t *testing.T, kills int, bits string) {
 	args := func(dir string) []string {
-		return []string{"--input=" + federalist(), "--output=" + dir, "--k=5,10", "--positive=Hamilton"}
+		args := []string{"--input=" + federalist(), "--output=" + dir, "--k=5,10", "--positive=Hamilton"}
+		if bits != "" {
+			args = append(args, bits)
+		}
+		return args
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	started := time.Now()
@@ -91,7 +103,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 			t.Errorf("left: %v", left)
 		}
 	}
-	t.Logf("%d of %d runs killed; %d left no model, %d a whole one", killed, kills, unfinished, complete)
+	t.Logf("%s: %d of %d runs killed; %d left no model, %d a whole one", bits, killed, kills, unfinished, complete)
 	if killed < kills/2 || unfinished == 0 {
 		t.Errorf("only %d of %d runs were killed in time, %d before they had published", killed, kills, unfinished)
 	}
@@ -198,12 +210,26 @@ func TestPermissions(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "secret.tsv"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "closed"), 0o555); err != nil {
+	for name, mode := range map[string]os.FileMode{"closed": 0o555, "corpus": 0o755, "corpus/secret": 0o700} {
+		if err := os.MkdirAll(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "corpus", "secret", "b.tsv"), []byte("b\tzz\n"), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "corpus", "open"), os.DirFS(filepath.Join(outside.Root(), "testdata", "federalist"))); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() != 0 {
+		if err := os.Chmod(filepath.Join(dir, "corpus", "secret"), 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct{ input, output, want string }{
 		{"secret.tsv", "closed/out", "secret.tsv: permission denied; it must be readable"},
 		{"open.tsv", "closed/out", "closed: permission denied"},
+		{"corpus/*/*.tsv", "closed/out", "corpus/secret: permission denied; it must be readable"}, // and not half of the corpus
 	} {
 		cmd := exec.Command(filepath.Join(dir, "sparsenb"), "--input="+filepath.Join(dir, c.input), "--output="+filepath.Join(dir, c.output), "--k=1")
 		if os.Getuid() == 0 {
@@ -236,5 +262,187 @@ func TestProgressOnATerminal(t *testing.T) {
 	text := string(out)
 	if !strings.Contains(text, "\r\x1b[Kread ") || !strings.Contains(text, "\r\x1b[Ksparsenb: published") {
 		t.Errorf("the terminal saw %q", text)
+	}
+}
+
+// stopped starts the command and waits until it is stopped at a change of its output: before it, or in the midst.
+// It returns nil if the command ends before.
+func stopped(t *testing.T, dir string, n int, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sparsenb", append(args, fmt.Sprintf("--output=faulty://stop=%d%s", n, dir))...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	for {
+		if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); !errors.Is(err, syscall.EINTR) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if !status.Stopped() {
+		if status.ExitStatus() != 0 {
+			t.Errorf("stop=%d: %s", n, stderr.String())
+		}
+		return nil
+	}
+	return cmd
+}
+
+// tree is what a folder holds, by name, with the times of the files.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		files[strings.TrimPrefix(name, dir)] = fmt.Sprint(info.ModTime(), content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// A run is stopped at each moment of its changes in turn; its folder is removed, and another run publishes there. When it goes on
+// it leaves that one alone, and says so.
+func TestStoppedRunsLeaveOthersAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts two processes for each moment")
+	}
+	args := []string{"--input=" + federalist(), "--shards=2", "--hash_bits=16"}
+	moments := 0
+	for n := 1; ; n++ {
+		dir := filepath.Join(t.TempDir(), "out")
+		cmd := stopped(t, dir, n, append(args, "--k=5")...)
+		if cmd == nil {
+			break
+		}
+		moments++
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		run(t, 0, append(args, "--k=6", "--output="+dir)...)
+		before := tree(t, dir)
+		if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		err := cmd.Wait()
+		said := cmd.Stderr.(*bytes.Buffer).String()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != pipeline.ExitTaken || !strings.Contains(said, "has published there") {
+			t.Errorf("stopped at moment %d: %v: %s", n, err, said)
+		}
+		if !maps.Equal(tree(t, dir), before) {
+			t.Errorf("stopped at moment %d: the other run's folder has changed", n)
+		}
+	}
+	if moments < 19 { // two of each file: the claim, two parts, four tables, the manifest, _SUCCESS; and that the claim goes
+		t.Errorf("%d moments", moments)
+	}
+}
+
+// Killed at each moment of its changes in turn, a run leaves no model or a whole one, or no verdict or a whole one, and the same
+// command then ends as one that was never killed.
+func TestKilledAtEachMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts two processes for each moment")
+	}
+	bad := filepath.Join(t.TempDir(), "bad.tsv")
+	if err := os.WriteFile(bad, []byte("a\tsome words\nno tab\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	counts := filepath.Join(t.TempDir(), "counts")
+	run(t, 0, "count", "--input="+federalist(), "--shards=2", "--output="+counts)
+	for what, c := range map[string]struct {
+		exit, least int
+		args        []string
+	}{
+		"words":   {0, 17, []string{"--input=" + federalist(), "--shards=2", "--k=5"}},
+		"buckets": {0, 19, []string{"--input=" + federalist(), "--shards=2", "--k=5", "--hash_bits=16"}},
+		"select":  {0, 13, []string{"select", "--counts=" + counts, "--k=5"}},
+		"refused": {3, 11, []string{"--input=" + bad, "--shards=2", "--k=5"}},
+	} {
+		whole := filepath.Join(t.TempDir(), "whole")
+		run(t, c.exit, append(c.args, "--output="+whole)...)
+		n := 1
+		for ; ; n++ {
+			dir := filepath.Join(t.TempDir(), "out")
+			cmd := exec.Command("sparsenb", append(c.args, fmt.Sprintf("--output=faulty://kill=%d%s", n, dir))...)
+			if err := cmd.Run(); err == nil || cmd.ProcessState.Exited() {
+				break
+			}
+			if filesOf(t, dir) != nil {
+				if _, err := pipeline.Verify(t.Context(), dir); err != nil {
+					t.Errorf("%s, killed at moment %d, has published: %v", what, n, err)
+				}
+			}
+			run(t, c.exit, append(c.args, "--output="+dir)...)
+			if got, want := filesOf(t, dir), filesOf(t, whole); !maps.Equal(got, want) {
+				t.Errorf("%s, killed at moment %d, finished by the same command: %v, want %v", what, n, got, want)
+			}
+			got, want := slices.Sorted(maps.Keys(tree(t, dir))), slices.Sorted(maps.Keys(tree(t, whole)))
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, killed at moment %d, finished by the same command, has left %v, want %v", what, n, got, want)
+			}
+		}
+		if n <= c.least {
+			t.Errorf("%s: %d moments", what, n-1)
+		}
+	}
+}
+
+// Of two runs of one command on bad data one finds the verdict of the other, and ends as that does.
+func TestStoppedRunsOnBadData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts three processes for each moment")
+	}
+	bad := filepath.Join(t.TempDir(), "bad.tsv")
+	if err := os.WriteFile(bad, []byte("a\tsome words\nno tab\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; ; n++ {
+		dir := filepath.Join(t.TempDir(), "out")
+		args := []string{"--input=" + bad, "--shards=2", "--k=5"}
+		first := exec.Command("sparsenb", append(args, fmt.Sprintf("--output=faulty://stop=%d%s", n, dir))...)
+		var stderr bytes.Buffer
+		first.Stderr = &stderr
+		if err := first.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(first.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !status.Stopped() {
+			if n <= 11 {
+				t.Errorf("%d moments", n-1)
+			}
+			break
+		}
+		run(t, 3, append(args, "--output="+dir)...)
+		if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := first.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "1 of 2 lines are no documents") {
+			t.Errorf("stopped at moment %d: %v: %s", n, err, stderr.String())
+		}
+		if got := slices.Sorted(maps.Keys(tree(t, dir))); !slices.Equal(got, []string{"/verdict.json"}) {
+			t.Errorf("stopped at moment %d: left %v", n, got)
+		}
+		// The folder takes any next run.
+		run(t, 0, "--input="+federalist(), "--shards=2", "--k=5", "--output="+dir)
 	}
 }

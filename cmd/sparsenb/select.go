@@ -48,7 +48,7 @@ beside count, or else the counts themselves.
 			}
 			counts, err := pipeline.FindCounts(ctx, *from, documents, sel)
 			if err != nil {
-				return err
+				return pipeline.Refuse(ctx, *output, pipeline.NewRun("select", versionString(), nil, &counts, &sel), err)
 			}
 			runner, err := runner()
 			if err != nil {

@@ -56,7 +56,7 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 			}
 			d, runner, err := documents.parse(ctx)
 			if err != nil {
-				return err
+				return pipeline.Refuse(ctx, *documents.output, pipeline.NewRun("train", versionString(), &d, nil, &sel), err)
 			}
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {

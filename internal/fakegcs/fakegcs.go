@@ -3,6 +3,7 @@
 package fakegcs
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/http"
@@ -125,11 +126,11 @@ func (s *Server) RemoveAll(t testing.TB, bucket, prefix string) {
 // List returns the names of objects that start like that.
 func (s *Server) List(t testing.TB, bucket, prefix string) (names []string) {
 	t.Helper()
-	objects, _, err := s.Fake.ListObjects(bucket, prefix, "", false)
+	found, err := s.Fake.ListObjectsWithOptionsPaginated(bucket, fakestorage.ListOptions{Prefix: prefix})
 	if err != nil {
 		t.Error(err)
 	}
-	for _, o := range objects {
+	for _, o := range found.Objects {
 		names = append(names, o.Name)
 	}
 	return names
@@ -252,6 +253,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.Fake.HTTPHandler().ServeHTTP(w, r)
 		return
 	}
+	body, err := io.ReadAll(r.Body) // before the lock: a client that is stopped keeps the rest of it
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	if r.Method == http.MethodDelete && !s.holds(r) {

@@ -5,14 +5,14 @@
 //	faulty://panic=N/…   reading beyond the first N bytes panics with Panic
 //	faulty://write=N/…   the N-th byte written, of all files together under that name's fault, finds the disk full
 //	faulty://open=N/…    the N-th opening of a file of data, and all after it, find that it is gone
-//	faulty://stop=N/…    the process is stopped, by SIGSTOP, in the midst of the N-th change: it is allowed, and not yet made
+//	faulty://stop=N/…    the process is stopped, by SIGSTOP, at the N-th moment
 //	faulty://kill=N/…    the process is killed there
 //	faulty://call=N/…    Call is called there
 //	faulty://hold=N/…    who reads the file PATH after its N-th opening waits for the pipe PATH.hold to be opened by a writer,
 //	                     and closed
 //	faulty://die=N/…     with the N-th byte written the storage fails, and from then on all that is asked of it
 //
-// A change is that a file appears or goes.
+// A moment is before a file is begun, and when it may appear, or another may go, but does not yet.
 package faulty
 
 import (
@@ -178,6 +178,9 @@ func (s *store) Create(ctx context.Context, name string, c fileio.Condition) (fi
 	if err := s.dead(name); err != nil {
 		return nil, err
 	}
+	if err := s.moment(name); err != nil {
+		return nil, err
+	}
 	c.Held = s.change(name, c.Held)
 	w, err := s.local.Create(ctx, path, c)
 	return &writer{w, s, name}, err
@@ -199,7 +202,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// change strikes when a change has been allowed.
+// change is the moment when a change has been allowed.
 func (s *store) change(name string, held fileio.Held) fileio.Held {
 	return func(ctx context.Context) error {
 		if held != nil {
@@ -207,17 +210,21 @@ func (s *store) change(name string, held fileio.Held) fileio.Held {
 				return err
 			}
 		}
-		_, kind, limit, _ := fault(name)
-		switch {
-		case kind == "kill" && s.count(kind, limit, 1) == limit:
-			return syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
-		case kind == "call" && s.count(kind, limit, 1) == limit:
-			Call()
-		case kind == "stop" && s.count(kind, limit, 1) == limit:
-			return stop()
-		}
-		return nil
+		return s.moment(name)
 	}
+}
+
+func (s *store) moment(name string) error {
+	_, kind, limit, _ := fault(name)
+	strikes := map[string]func() error{
+		"call": func() error { Call(); return nil },
+		"stop": stop,
+		"kill": func() error { return syscall.Kill(syscall.Getpid(), syscall.SIGKILL) },
+	}
+	if strike, ok := strikes[kind]; ok && s.count(kind, limit, 1) == limit {
+		return strike()
+	}
+	return nil
 }
 
 // Call is what happens while a change sleeps.

@@ -1,6 +1,11 @@
 package corpusio
 
-import "hash/crc32"
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -17,6 +22,17 @@ func Join(a, b Span) (Span, bool) {
 		return a, false
 	}
 	return Span{a.File, a.Start, b.End, combine(a.CRC, b.CRC, b.End-b.Start)}, true
+}
+
+// Check compares the checksum of a file that was read from start to end with the one that its store keeps, if it keeps
+// one.
+func (s Span) Check() error {
+	whole := s.Start == 0 && s.End == s.File.Size
+	if got := fileio.Checksum(s.CRC); whole && s.File.CRC32C != "" && s.File.CRC32C != got {
+		return fmt.Errorf("%s: the bytes that were read have the CRC-32C %s, the stored ones %s: they changed on the way; run the command again",
+			s.File.Name, got, s.File.CRC32C)
+	}
+	return nil
 }
 
 // combine returns the CRC of two stretches from the CRC of each and the length of the second. A CRC is linear over

@@ -444,8 +444,11 @@ func (r *Reader) Read() int64 { return r.source.at - r.source.start }
 // Close ends the reading and returns the first error: a *CorruptError if the content is at fault.
 func (r *Reader) Close() error {
 	err := r.err
-	if err == nil {
-		err = r.settle()
+	var corrupt *CorruptError
+	if err == nil || errors.As(err, &corrupt) && r.span.File.CRC32C != "" { // the checksum tells whether the store has it so
+		if e := r.settle(); e != nil {
+			err = e
+		}
 	}
 	r.close()
 	if e := r.file.Close(); err == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	_ "github.com/sparsenb/sparsenb/internal/faulty"
+	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
 const maxRecord = 1 << 20
@@ -291,6 +292,35 @@ func TestCorruptFilesAreNamedWithTheirPlace(t *testing.T) {
 			}
 			if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, %s: more than a line: %v", how, what, err)
+			}
+		}
+	}
+}
+
+// Bytes that changed on the way are told from bytes that are stored so, also where nothing can be read after them.
+func TestBytesThatChangedOnTheWay(t *testing.T) {
+	sum := func(b []byte) string { return fileio.Checksum(crc32.Checksum(b, castagnoli)) }
+	text := bytes.Repeat([]byte("a\tsome words\n"), 100_000)
+	for _, how := range []Compression{Plain, Gzip, Zstd, Bzip2} {
+		stored := pack(t, how, text)
+		arrived := bytes.Clone(stored)
+		arrived[len(arrived)/3] ^= 1
+		files, err := List(t.Context(), []string{save(t, "in", arrived)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for crc, want := range map[string]string{
+			sum(stored):  fmt.Sprintf("the bytes that were read have the CRC-32C %s, the stored ones %s", sum(arrived), sum(stored)),
+			sum(arrived): "", "": "",
+		} {
+			files[0].CRC32C = crc
+			got, err := readRange(t, Range{files[0], 0, int64(len(arrived))}, maxRecord)
+			var corrupt *CorruptError
+			if errors.As(err, &corrupt) != (how != Plain) {
+				t.Errorf("%q: %v", how, err)
+			}
+			if err := got.spans[0].Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q, stored with %q: %v, want %q", how, crc, err, want)
 			}
 		}
 	}

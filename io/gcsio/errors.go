@@ -56,6 +56,9 @@ func plain(err error) error {
 	if errors.Is(err, errReplaced) {
 		return err
 	}
+	if errors.Is(err, errFlipped) {
+		return &failure{err.Error(), fileio.ErrUnavailable, err}
+	}
 	var token *auth.Error
 	if errors.As(err, &token) && !token.Temporary() {
 		cause := strings.Join(strings.Fields(token.Error()), " ") // it may have lines

@@ -232,6 +232,31 @@ func TestGzipIsReadRaw(t *testing.T) {
 	}
 }
 
+// What arrives otherwise than it was stored is asked for again, if it is a whole object; who reads more compares.
+func TestFlippedBits(t *testing.T) {
+	s, server := start(t)
+	content := noise(100_000)
+	server.Put("b", "file", content, "")
+	whole := func(r *http.Request) bool {
+		return fakegcs.Downloads(r) && strings.HasPrefix(r.Header.Get("Range"), "bytes=0-") && r.Header.Get("Range") != "bytes=0-511"
+	}
+	server.Fail(whole, fakegcs.Flip, fakegcs.Flip)
+	if got, err := readAll(t, s, "gs://b/file"); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(content), err)
+	}
+	server.Failed(t)
+	server.Fail(whole, slices.Repeat([]fakegcs.Fault{fakegcs.Flip}, fetches)...)
+	_, err := readAll(t, s, "gs://b/file")
+	if want := "gs://b/file: the bytes that arrived have another CRC-32C than the object"; !errors.Is(err, fileio.ErrUnavailable) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	server.Failed(t)
+	found, err := s.Glob(t.Context(), "gs://b/f*")
+	if err != nil || len(found) != 1 || found[0].CRC32C != crcOf(content) {
+		t.Errorf("listed as %+v, %v", found, err)
+	}
+}
+
 // An object that is replaced while it is open gives its old bytes or none.
 func TestGenerationIsPinned(t *testing.T) {
 	s, server := start(t)

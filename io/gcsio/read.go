@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"slices"
@@ -127,7 +128,7 @@ func (f *file) fetch(offset, length int64) (data []byte, err error) {
 	defer cancel()
 	data = make([]byte, min(length, f.info.Size-offset))
 	for range fetches {
-		if err = f.request(ctx, data, offset); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err = f.request(ctx, data, offset); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errFlipped) {
 			break
 		}
 	}
@@ -137,11 +138,16 @@ func (f *file) fetch(offset, length int64) (data []byte, err error) {
 	return data, err
 }
 
-// fetches is how often a range is asked for that comes too short. The library goes on by itself where a reply breaks
+// fetches is how often a range is asked for that comes too short, or a whole object that is not what was stored. The library goes on by itself where a reply breaks
 // off, but skips too much (of version 1.67.1, and in objects with Content-Encoding: gzip alone).
 const fetches = 10
 
 var errReplaced = errors.New("was replaced or removed while it was read")
+
+// errFlipped is an object, read at once, whose checksum is not that of its attributes. Who reads a larger one compares.
+var errFlipped = errors.New("the bytes that arrived have another CRC-32C than the object")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (f *file) request(ctx context.Context, data []byte, offset int64) error {
 	r, err := f.object.NewRangeReader(ctx, offset, int64(len(data)))
@@ -157,6 +163,9 @@ func (f *file) request(ctx context.Context, data []byte, offset int64) error {
 	}
 	if e := r.Close(); err == nil {
 		err = e
+	}
+	if err == nil && int64(len(data)) == f.info.Size && fileio.Checksum(crc32.Checksum(data, castagnoli)) != f.info.CRC32C {
+		err = errFlipped
 	}
 	return err
 }

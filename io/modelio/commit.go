@@ -22,7 +22,7 @@ import (
 //	Claim    writes _STARTED.json, if no other run has, and none has published
 //	…        files appear under their final names; a run with the same fingerprint would write the same bytes
 //	Publish  writes manifest.json and then _SUCCESS, and takes the claim away
-//	Refuse   takes all of it away, and leaves verdict.json
+//	Refuse   writes verdict.json, takes the claim away, and then all the rest
 //	Cancel   leaves a mark by which an attempt that goes on does not publish
 //
 // A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
@@ -35,12 +35,13 @@ import (
 //   - no file of a run replaces another: each is created only if nothing has its name (fileio.Condition.Absent). If
 //     something has, it is compared: the same bytes are fine, others end the run.
 //   - each change asks a Guard first, whether the claim, or what is published, is the run's own (fileio.Condition.Held).
-//   - between the Guard's answer and the change a run may sleep, too. On a file system the change fails then, since it
-//     goes through a temporary file that whoever frees the folder takes away: rm -rf does, and Refuse, and Claim where
-//     a verdict stands. The claim goes last, so that whoever finds none finds no temporary file that is older.
+//     What a refused run has left is removed only while nobody has a claim, and nothing is published.
+//   - between that answer and the change a run may sleep, too. On a file system the change fails then, since it goes
+//     through a temporary file or folder, which whoever frees the folder takes away: rm -rf does, Refuse does before it
+//     removes anything else, and so does whoever claims a folder with a verdict.
 //     In an object store a file may appear in what is another run's folder now; the Guard is asked once more, and the
 //     file removed, by its generation. A run that meets it before that fails: by its name, or because Publish finds it in
-//     the folder. It replaces nothing.
+//     the folder. It replaces nothing. Removals are of the generation that was there when the Guard was asked.
 
 // State is what stands in an output folder.
 type State struct {
@@ -125,19 +126,35 @@ func Claim(ctx context.Context, dir string, run Run) error {
 	if err != nil {
 		return err
 	}
-	name := fileio.Join(dir, StartedFile)
-	err = fileio.WriteAll(ctx, name, content, fileio.Condition{Absent: true})
-	if errors.Is(err, fs.ErrExist) {
-		var held bool
-		if held, err = holds(ctx, dir, run); err == nil && !held { // it is gone since
-			return Claim(ctx, dir, run)
-		}
-	}
-	if errors.Is(err, fileio.ErrSwept) { // by who has tidied the folder since
-		return Claim(ctx, dir, run)
-	}
+	verdict, refused, err := readJSON[Verdict](ctx, dir, VerdictFile)
 	if err != nil {
 		return err
+	}
+	if refused {
+		if err := clearRefused(ctx, store, dir); err != nil {
+			return err
+		}
+	}
+	guard := NewGuard(dir, run)
+	name := fileio.Join(dir, StartedFile)
+	err = fileio.WriteAll(ctx, name, content, fileio.Condition{Absent: true})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		held, err := holds(ctx, dir, run)
+		if err != nil {
+			return err
+		}
+		if !held { // it is gone since
+			return Claim(ctx, dir, run)
+		}
+	case errors.Is(err, fileio.ErrSwept): // by who has tidied the folder since
+		return Claim(ctx, dir, run)
+	case err != nil:
+		return err
+	case refused: // who goes on clearing the folder, after a sleep, fails after this
+		if err := sweep(ctx, store, dir, guard.Check); err != nil {
+			return err
+		}
 	}
 	// Another run may have published, and taken its claim away, since we looked.
 	published, err := checkPublished(ctx, dir, run)
@@ -147,36 +164,36 @@ func Claim(ctx context.Context, dir string, run Run) error {
 		}
 		return err
 	}
-	return clearVerdict(ctx, store, dir, run)
+	// A verdict on this run stays, for an attempt that has not read it yet, until it is replaced or the run published.
+	if refused && verdict.Fingerprint != run.Fingerprint {
+		return store.Remove(ctx, fileio.Join(dir, VerdictFile), guard.Check)
+	}
+	return nil
 }
 
-// clearVerdict takes away the verdict on another run, after what that may have left: an attempt at it may have written
-// a file when another one had refused it, and an attempt that sleeps may have a temporary file. A verdict on this run stays, for
-// an attempt that has not read it yet, until it is replaced or the run is published.
-func clearVerdict(ctx context.Context, store fileio.Store, dir string, run Run) error {
-	verdict, found, err := readJSON[Verdict](ctx, dir, VerdictFile)
-	if err != nil || !found || verdict.Fingerprint == run.Fingerprint {
-		return err
+// clearRefused takes away what is left of a run that was refused: its files and, before them, those that are not
+// finished, so that none of them can appear any more. It leaves a folder alone that has been claimed since.
+func clearRefused(ctx context.Context, store fileio.Store, dir string) error {
+	free := func(ctx context.Context) error { return checkFree(ctx, dir) }
+	err := sweep(ctx, store, dir, free)
+	if err == nil {
+		err = removeAll(ctx, store, dir, isArtefact, free)
 	}
-	guard := NewGuard(dir, run)
-	if err := clearArtefacts(ctx, store, dir, guard); err != nil {
-		return err
+	if errors.Is(err, fileio.ErrNotHeld) {
+		return nil
 	}
-	return store.Remove(ctx, fileio.Join(dir, VerdictFile), guard.Check)
+	return err
 }
 
-// clearArtefacts takes away all files of a run, those first that are not finished: none of them can appear after that.
-func clearArtefacts(ctx context.Context, store fileio.Store, dir string, guard *Guard) error {
-	if err := sweep(ctx, store, dir, guard); err != nil {
-		return err
-	}
+// removeAll removes the files that have such a name.
+func removeAll(ctx context.Context, store fileio.Store, dir string, such func(name string) bool, held fileio.Held) error {
 	names, err := list(ctx, store, dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if isArtefact(name) {
-			if err := store.Remove(ctx, fileio.Join(dir, name), guard.Check); err != nil {
+		if such(name) {
+			if err := store.Remove(ctx, fileio.Join(dir, name), held); err != nil {
 				return err
 			}
 		}
@@ -184,11 +201,11 @@ func clearArtefacts(ctx context.Context, store fileio.Store, dir string, guard *
 	return nil
 }
 
-func sweep(ctx context.Context, store fileio.Store, dir string, guard *Guard) error {
-	if err := store.Sweep(ctx, fileio.Join(dir, countio.PartFolder), guard.Check); err != nil {
+func sweep(ctx context.Context, store fileio.Store, dir string, held fileio.Held) error {
+	if err := store.Sweep(ctx, fileio.Join(dir, countio.PartFolder), held); err != nil {
 		return err
 	}
-	return store.Sweep(ctx, dir, guard.Check)
+	return store.Sweep(ctx, dir, held)
 }
 
 // Publish makes the run visible. The files it lists are in their place. Where the same run was published already, or
@@ -292,24 +309,12 @@ func Tidy(ctx context.Context, dir string, run Run) error {
 	if err != nil {
 		return err
 	}
-	names, err := list(ctx, store, dir)
-	if err != nil {
+	guard := NewGuard(dir, run)
+	past := func(name string) bool { return isMark(name) && name != StartedFile && name != SuccessFile }
+	if err := removeAll(ctx, store, dir, past, guard.Check); err != nil {
 		return err
 	}
-	guard := NewGuard(dir, run)
-	for _, name := range names {
-		if name != StartedFile && name != SuccessFile && isMark(name) {
-			if err := store.Remove(ctx, fileio.Join(dir, name), guard.Check); err != nil {
-				return err
-			}
-		}
-	}
-	return unclaim(ctx, store, dir, guard)
-}
-
-// unclaim gives the folder up.
-func unclaim(ctx context.Context, store fileio.Store, dir string, guard *Guard) error {
-	if err := sweep(ctx, store, dir, guard); err != nil {
+	if err := sweep(ctx, store, dir, guard.Check); err != nil {
 		return err
 	}
 	return store.Remove(ctx, fileio.Join(dir, StartedFile), guard.Check)
@@ -360,10 +365,14 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	if err := fileio.WriteAll(ctx, fileio.Join(dir, VerdictFile), append(content, '\n'), fileio.Condition{Held: guard.Check}); err != nil {
 		return err
 	}
-	if err := clearArtefacts(ctx, store, dir, guard); err != nil {
+	if err := store.Remove(ctx, fileio.Join(dir, StartedFile), guard.Check); err != nil {
 		return err
 	}
-	return unclaim(ctx, store, dir, guard)
+	// Bytes that changed on the way may have condemned this attempt, while another at the same run was publishing.
+	if published, err := checkPublished(ctx, dir, run); err != nil || published {
+		return cmp.Or(err, Tidy(ctx, dir, run))
+	}
+	return clearRefused(ctx, store, dir)
 }
 
 // WriteTable writes a table of the run. One of the same bytes may be there already.

@@ -235,6 +235,57 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 	}
 }
 
+// An attempt that was refused may leave files, if it is killed. Whatever their bytes, the next run is not held up by them,
+// be it the same or another.
+func TestClaimClearsWhatARefusedRunLeft(t *testing.T) {
+	for _, next := range []Run{run("b", "same"), run("c", "other")} {
+		dir := t.TempDir()
+		for name, content := range map[string]string{
+			VerdictFile: `{"run_id": "a", "exit": 1, "message": "changed", "fingerprint": "same"}`,
+			PathFile:    "of other bytes", BucketsFile: "x", "counts/part-00000-of-00001.parquet": "x", "counts/part-00000-of-00002.parquet": "x",
+			ManifestFile: "{", "counts/.part-00001-of-00002.parquet.0.sparsenb-tmp": "x",
+		} {
+			if err := fileio.WriteAll(t.Context(), fileio.Join(dir, name), []byte(content), fileio.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if state, err := ReadState(t.Context(), dir); err != nil || state.Foreign != "" {
+			t.Errorf("%+v, %v", state, err)
+		}
+		if err := Claim(t.Context(), dir, next); err != nil {
+			t.Fatal(err)
+		}
+		// A verdict on the same run stays until it is known better: somebody may not have read it.
+		want := []string{StartedFile}
+		if next.Fingerprint == "same" {
+			want = append(want, VerdictFile)
+		}
+		if got := names(t, dir); !slices.Equal(got, want) {
+			t.Errorf("%s claims %v, want %v", next.ID, got, want)
+		}
+		if err := Publish(t.Context(), dir, written(t, dir, next)); err != nil {
+			t.Error(err)
+		}
+		want = []string{SuccessFile, "counts/part-00000-of-00001.parquet", ManifestFile, PathFile}
+		if got := names(t, dir); !slices.Equal(got, want) {
+			t.Errorf("%s publishes %v, want %v", next.ID, got, want)
+		}
+	}
+}
+
+// All that a run writes is known again in a folder.
+func TestArtefacts(t *testing.T) {
+	for name, want := range map[string]bool{
+		FeaturesFile: true, ModelFile: true, PathFile: true, BucketsFile: true, ManifestFile: true, countio.PartName(3, 64): true,
+		SuccessFile: false, StartedFile: false, VerdictFile: false, cancelledPrefix + "a": false,
+		"thesis.tex": false, "counts/notes.txt": false, "other/part-00000-of-00001.parquet": false,
+	} {
+		if isArtefact(name) != want || isArtefact(name) && isMark(name) {
+			t.Errorf("%s: %v, a mark: %v", name, isArtefact(name), isMark(name))
+		}
+	}
+}
+
 func TestRefuseDoesNotUnpublish(t *testing.T) {
 	dir := t.TempDir()
 	r := run("a", "same")

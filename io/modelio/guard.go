@@ -151,6 +151,22 @@ func checkClaim(ctx context.Context, dir string, run Run) error {
 	return err
 }
 
+// checkFree fails if a run holds the folder or is published there, whichever it is.
+func checkFree(ctx context.Context, dir string) error {
+	claim, found, err := readJSON[Run](ctx, dir, StartedFile)
+	if err != nil {
+		return err
+	}
+	if found {
+		return &TakenError{dir, claim.ID, false}
+	}
+	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
+	if err == nil && found {
+		err = &TakenError{dir, success.Run, true}
+	}
+	return err
+}
+
 // checkCancelled fails if Cancel was called for this very attempt.
 func checkCancelled(ctx context.Context, dir, run string) error {
 	store, err := fileio.For(dir)

@@ -18,7 +18,7 @@ import (
 	_ "github.com/sparsenb/sparsenb/io/gcsio"
 )
 
-// place is an output folder in which one run sleeps at its n-th change of the folder, which was allowed and is not made.
+// place is an output folder in which one run sleeps at the n-th moment: a change of the folder is begun, or allowed, and not made.
 type place struct {
 	dir      string // for others
 	sleeper  string // the same, for the one who sleeps
@@ -109,7 +109,7 @@ func leaveOthersAlone(t *testing.T, server *fakegcs.Server) {
 			for _, freed := range []string{"removed", "refused"} {
 				for _, begun := range []bool{false, true} {
 					for n := 1; ; n++ {
-						what := fmt.Sprintf("%s, a run that %s sleeps at its change %d, folder %s, the other has begun: %v", where, ending, n, freed, begun)
+						what := fmt.Sprintf("%s, a run that %s sleeps at moment %d, folder %s, the other has begun: %v", where, ending, n, freed, begun)
 						if !sleepsAt(t, what, at(), n, end, freed, begun) {
 							if n < 6 {
 								t.Errorf("%s: there is none", what)
@@ -123,7 +123,7 @@ func leaveOthersAlone(t *testing.T, server *fakegcs.Server) {
 	}
 }
 
-// sleepsAt reports whether there was a change to sleep at.
+// sleepsAt reports whether there was such a moment.
 func sleepsAt(t *testing.T, what string, p place, n int, end func(context.Context, string, Run) error, freed string, begun bool) bool {
 	ours, twin, theirs := run("a", "ours"), run("a2", "ours"), run("c", "theirs")
 	if p.sleeper == "" {

@@ -1,0 +1,26 @@
+package transforms
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// Input whose bytes changed on the way is worth another try, whatever is wrong with it: that is not so in the store.
+func TestChangedBytesMayPass(t *testing.T) {
+	file := corpusio.File{Info: fileio.Info{Name: "gs://b/in", Size: 10, CRC32C: "00000001"}}
+	for what, totals := range map[string]Totals{
+		"counted":  {Classes: map[string]ClassTotal{"a": {Documents: 1}}},
+		"rejected": {},
+		"corrupt":  {Corrupt: []corpusio.CorruptError{{File: file.Name}}},
+	} {
+		totals.Spans = []corpusio.Span{{File: file, Start: 0, End: 4, CRC: 2}, {File: file, Start: 4, End: 10, CRC: 3}}
+		totals.normalise()
+		a, err := audit(totals, nil, AuditParams{Files: 1})
+		if err != nil || a.Verdict == nil || a.Verdict.Exit != ExitFailed || !strings.HasPrefix(a.Verdict.Message, "gs://b/in: the bytes that were read have the CRC-32C ") {
+			t.Errorf("%s: %+v, %v", what, a.Verdict, err)
+		}
+	}
+}
