@@ -69,7 +69,7 @@ func runTampered(runner Runner, dir string, d Documents, sel Selection, what str
 		audit := auditParams(run, d)
 		audit.Selection = true
 		totals, classes := transforms.SumTotals(s, totals, audit)
-		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Output: dir, Shards: d.Shards})
+		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Run: run, Output: dir, Shards: d.Shards})
 		audited := transforms.Audit(s, totals, parts, audit)
 		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -54,7 +54,7 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 	if err := runSelect(t, selected, old, nil, sel); err != nil {
 		t.Fatal(err)
 	}
-	if want, got := read(t, full).Features, read(t, selected).Features; !slices.Equal(got, want) {
+	if want, got := read(t, full).Features, read(t, selected).Features; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for _, dir := range []string{full, old, selected} {
