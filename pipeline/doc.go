@@ -4,8 +4,10 @@
 // and the model. [Train] is both in one, without reading the counts back before the features are known:
 //
 //	files → ranges → [CountFeatures] → count blocks by shard → [MergeCounts] → counts/part-NNNNN
-//	                       │ totals                                 │ parts        │ histogram of counts
-//	                       └───────────────→ [Audit] ←──────────────┤              │
+//	                       │ totals                    labels ↑     │ parts        │ histogram of counts
+//	                       └──────→ [SumTotals] ──────────────┘     │              │
+//	                                    │ sum                       │              │
+//	                                    └───→ [Audit] ←─────────────┤              │
 //	                                            │ verdict           │              │
 //	                                            ├──→ [Solve] ←──────┼──────────────┘
 //	                                            │       │ models    │
@@ -16,8 +18,8 @@
 //	                                              [NameBuckets] ←───┘ where features are counted in buckets
 //
 // The text is read once, by CountFeatures, which runs on all workers, as do MergeCounts and SelectFeatures; only the names
-// of buckets take a second reading. What comes
-// after is small: a vocabulary of 10⁹ features has some 10⁷ different pairs of counts, and the solver sees those.
+// of buckets take a second reading. What comes after is small: a vocabulary of 10⁹ features has some 10⁷ different pairs
+// of counts, and the solver sees those.
 //
 // The result does not depend on how the work was split. Counts are integers and merging them is associative and
 // commutative; every order is total; files have fixed names and nothing in them tells of the machine or the time. So a

@@ -11,8 +11,8 @@
 //	NameBuckets     ranges, read again → the names of the buckets that were selected, where there are buckets
 //	Commit          all of it → the other files, the manifest, and _SUCCESS
 //
-// Between steps go bytes: count blocks, and the records of records.go. Only Audit, Solve and Commit run on one worker,
-// and none of them sees a feature that was not selected. Whatever a step writes is under the output folder, which all
+// Between steps go bytes: count blocks, and the records of records.go. Only SumTotals, Audit, Solve and Commit run on one
+// worker, and none of them sees a feature that was not selected. Whatever a step writes is under the output folder, which all
 // workers reach, under a name that does not depend on the attempt; writing it twice does no harm.
 package transforms
 
