@@ -109,7 +109,7 @@ bench: $(BENCH_VENV)/ready ## documents to counts, beside a bare loop and other 
 	$(GO) test -run "^$$" -bench . ./feature ./transforms/block ./transforms/kernel ./io/corpusio ./solver
 
 .PHONY: bench-engines
-bench-engines: engines ## Flink and Spark beside Prism
+bench-engines: engines ## Flink and Spark beside a local run
 	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -timeout 2h -run '^$$' -bench Engines -benchtime 3x ./engines
 
 .PHONY: audit

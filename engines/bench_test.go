@@ -13,7 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 )
 
-// BenchmarkEngines trains on Prism, Flink and Spark: on 2 MB, which is all fixed cost, on film reviews (332 MB) and on
+// BenchmarkEngines trains locally, on Flink and on Spark: on 2 MB, which is all fixed cost, on film reviews (332 MB) and on
 // Zipf text (1 GB, 300,000 words). Engines have two workers of one slot each. Beside the time it reports what the engine
 // says that it has moved between steps.
 //
@@ -37,7 +37,7 @@ func BenchmarkEngines(b *testing.B) {
 			b.ReportMetric(float64(shuffled(b))/1e6, "MB-shuffled")
 		}
 	}
-	b.Run("prism", func(b *testing.B) {
+	b.Run("local", func(b *testing.B) {
 		for _, text := range texts {
 			b.Run(text.name, func(b *testing.B) { run(b, text.path, nil, nil) })
 		}

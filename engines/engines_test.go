@@ -102,10 +102,10 @@ func checkSame(t testing.TB, got, want string) {
 	}
 }
 
-// onPrism trains inside one process, to compare with.
-func onPrism(t testing.TB, args ...string) string {
+// locally trains inside one process, to compare with.
+func locally(t testing.TB, args ...string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "prism")
+	dir := filepath.Join(t.TempDir(), "local")
 	publish(t, append(args, "--output="+dir)...)
 	return dir
 }

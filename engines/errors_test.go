@@ -115,7 +115,7 @@ func checkUnpublished(t testing.TB, dir string) {
 // A session cluster takes job after job: its memory for classes and for channels comes back.
 func TestTenJobsInARow(t *testing.T) {
 	f := startFlink(t, 2, 0)
-	want := onPrism(t, hamilton...)
+	want := locally(t, hamilton...)
 	for i := range 10 {
 		got := filepath.Join(t.TempDir(), fmt.Sprint("flink", i))
 		publish(t, with(hamilton, f.flags(2), to(got))...)

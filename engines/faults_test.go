@@ -14,7 +14,7 @@ import (
 // A task manager that is killed in the map, in the merge, or while the model is written costs time, and nothing else.
 func TestFlinkLosesATaskManager(t *testing.T) {
 	args := []string{"--input=" + big(t), "--k=10,30%"}
-	want := onPrism(t, args...)
+	want := locally(t, args...)
 	f := startFlink(t, 3, 5)
 	for _, step := range []struct{ name, vertex string }{{"map", mapStep}, {"merge", mergeStep}, {"commit", commitStep}} {
 		t.Run(step.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func noOrphans(t testing.TB) {
 // A worker of Beam that is killed, or hangs for a while.
 func TestFlinkLosesAWorker(t *testing.T) {
 	args := []string{"--input=" + big(t), "--k=10"}
-	want := onPrism(t, args...)
+	want := locally(t, args...)
 	f := startFlink(t, 2, 5)
 	t.Run("killed", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
@@ -114,7 +114,7 @@ func send(t testing.TB, manager *process, s syscall.Signal) (pids []int) {
 // The launcher and the job server may go once the job is submitted: the model appears all the same.
 func TestFlinkLosesItsLauncher(t *testing.T) {
 	args := []string{"--input=" + big(t), "--k=10"}
-	want := onPrism(t, args...)
+	want := locally(t, args...)
 	f := startFlink(t, 2, 5)
 	t.Run("launcher", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
@@ -148,7 +148,7 @@ func appears(t testing.TB, dir string) {
 // driver is, the same command finishes it by another.
 func TestSparkLosesAWorkerAnExecutorAndTheDriver(t *testing.T) {
 	args := []string{"--input=" + big(t), "--k=10"}
-	want := onPrism(t, args...)
+	want := locally(t, args...)
 	s := startSpark(t, 2)
 	t.Run("worker", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "spark")

@@ -24,7 +24,7 @@ func corpora(t testing.TB) map[string][]string {
 func sameOn(t *testing.T, engine string, flags []string) {
 	for corpus, args := range corpora(t) {
 		t.Run(corpus, func(t *testing.T) {
-			want := onPrism(t, args...)
+			want := locally(t, args...)
 			got := filepath.Join(t.TempDir(), engine)
 			r := publish(t, with(args, flags, to(got))...)
 			checkSame(t, got, want)
