@@ -17,6 +17,8 @@
 //	                                                    ↑ names     │
 //	                                              [NameBuckets] ←───┘ where features are counted in buckets
 //
+// SumTotals adds up what the blocks do not have, and tells MergeCounts the labels of the classes, for which blocks have ids.
+//
 // The text is read once, by CountFeatures, which runs on all workers, as do MergeCounts and SelectFeatures; only the names
 // of buckets take a second reading. What comes after is small: a vocabulary of 10⁹ features has some 10⁷ different pairs
 // of counts, and the solver sees those.

@@ -212,6 +212,21 @@ func TestLabelsAreMadeValid(t *testing.T) {
 }
 
 // A column taken for the label by mistake may make a class of every document.
+// Memory is reserved for what a counter says that its tables take.
+func TestTablesTakeWhatTheCounterSays(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	c := NewCounter(Config{StopWords: [][]byte{[]byte("word1")}})
+	for range 3 {
+		for _, d := range randomDocuments(rng, 2000) {
+			c.Add([]byte(d.label), []byte(d.text))
+		}
+		before := c.Bytes()
+		if got := c.Take(7).Bytes(); got != before || c.Bytes() != 0 {
+			t.Errorf("the counter said %d bytes, the tables take %d, %d are left", before, got, c.Bytes())
+		}
+	}
+}
+
 // A class that is not admitted is not counted, and takes no memory.
 func TestClassesAreAdmitted(t *testing.T) {
 	var asked []string
