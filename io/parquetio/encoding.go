@@ -203,13 +203,18 @@ func width(schema *format.SchemaElement) int64 {
 	return 8 * int64(schema.TypeLength.V)
 }
 
+// plainDictionary is what older writers call RLEDictionary in a data page, and Plain in a dictionary.
+//
+//lint:ignore SA1019 their files are read
+const plainDictionary = format.PlainDictionary
+
 // checkValues holds that b has n values in some encoding. It returns how many bytes there are of texts which b has in part.
 func checkValues(b []byte, n int, encoding format.Encoding, schema *format.SchemaElement) (texts int64, err error) {
 	kind := schema.Type.V
 	switch {
 	case encoding == format.Plain:
 		return 0, checkPlain(b, n, schema)
-	case encoding == format.PlainDictionary, encoding == format.RLEDictionary:
+	case encoding == plainDictionary, encoding == format.RLEDictionary:
 		return 0, checkPlaces(b, n)
 	case encoding == format.RLE && kind == format.Boolean:
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {

@@ -52,7 +52,7 @@ func (p *pages) check(h *format.PageHeader, body []byte) (memory int64, err erro
 }
 
 func (p *pages) checkDictionary(h *format.PageHeader, d *format.DictionaryPageHeader, body []byte) (memory int64, err error) {
-	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != format.PlainDictionary {
+	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
 		return 0, fmt.Errorf("it is a dictionary of %d values, encoded as %s", d.NumValues, d.Encoding)
 	}
 	memory = int64(len(body)) + int64(h.UncompressedPageSize) + 4*int64(d.NumValues)
@@ -127,7 +127,7 @@ func (p *pages) memory(h *format.PageHeader, n int, encoding format.Encoding) (i
 		each = 12
 	case format.DeltaBinaryPacked:
 		each = 8
-	case format.Plain, format.PlainDictionary, format.RLEDictionary:
+	case format.Plain, plainDictionary, format.RLEDictionary:
 		each = 4
 	case format.RLE:
 		each = 1

@@ -26,7 +26,7 @@ func readAll(b []byte, most int) (rows []parquet.Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var r *parquet.Reader
+	var r *parquet.Reader //lint:ignore SA1019 it reads rows without a type
 	if err := f.Do(func() error { r = parquet.NewReader(f.File); return nil }); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (p *pages) failed(at int64, err error) error {
 	if p.file.failed != nil {
 		return p.file.failed
 	}
-	return fmt.Errorf("column %s, page at byte %d: %w", p.schema.Name, at, err)
+	return fmt.Errorf("column %q, page at byte %d: %w", p.schema.Name, at, err)
 }
 
 // pageOf finds the start of the page that has a byte.
