@@ -89,7 +89,7 @@ func TestParametersAreChecked(t *testing.T) {
 	values := map[string]struct{ good, bad []string }{
 		"input":            {[]string{"gs://bucket/reviews-*.tsv.gz", "gs://bucket/a/b c.tsv"}, []string{"reviews.tsv", "gs://bucket", "s3://bucket/a"}},
 		"output":           {[]string{"gs://bucket/models/2026-11-21", "gs://bucket/model/"}, []string{"out", "gs://bucket/"}},
-		"k":                {[]string{"9", "5%", "10,100,1%", "0.5%", "10, 20", "auto:knee", "auto:elbow", "10,auto:gain=99%"}, []string{"", "ten", "10;20", "10,", "-3", "auto", "auto:fdr"}},
+		"k":                {[]string{"9", "5%", "10,100,1%", "0.5%", "10, 20", "auto:knee", "10,auto:gain=99%"}, []string{"", "ten", "10;20", "10,", "-3", "auto", "auto:fdr"}},
 		"positive":         {[]string{"Hamilton", "spam, or worse"}, nil},
 		"model":            {[]string{"multinomial", "bernoulli"}, []string{"", "gaussian", "Bernoulli"}},
 		"smoothing":        {[]string{"1", "0", "0.5", ".5", "1e-3", "0.1,1"}, []string{"", "none", "-1", "1;5", "1,"}},

@@ -206,8 +206,8 @@ func (f *flink) subtasks(step string) ([]subtask, error) {
 
 // The steps of a training, by what Flink calls them.
 const (
-	mapStep    = "transforms.CountFeatures, transforms.Audit"
-	mergeStep  = "MapPartition at [4]{transforms.MergeCounts"
+	mapStep    = "transforms.CountFeatures, transforms.SumTotals"
+	mergeStep  = "]{transforms.MergeCounts"
 	commitStep = "transforms.commitFn"
 )
 

@@ -44,11 +44,13 @@ func executeDirect(ctx context.Context, p *beam.Pipeline, watch func(Progress)) 
 		return err
 	case <-ctx.Done():
 	}
+	end := &cancelledError{cause: context.Cause(ctx)}
 	select { // steps look at ctx now and then
 	case <-ended:
-	case <-time.After(cancelPatience):
+		end.confirmed = true
+	case <-time.After(cancelPatience): // what still runs ends with this process
 	}
-	return &cancelledError{cause: context.Cause(ctx), confirmed: true} // what still runs ends with this process, and publishes nothing
+	return end
 }
 
 // cancelPatience is how long the steps in this process may take to see that they are to end. A read from storage that hangs

@@ -383,6 +383,14 @@ func republish(t *testing.T, p modelio.Published) {
 		}
 	}
 	m.Files = keep
+	text, err := countio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var analyzer modelio.Analyzer // as it was published; the manifest may lie
+	if err := json.Unmarshal([]byte(text), &analyzer); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range gone {
 		if err := os.Remove(filepath.Join(p.Dir, name)); err != nil {
 			t.Fatal(err)
@@ -394,14 +402,6 @@ func republish(t *testing.T, p modelio.Published) {
 	guard := modelio.NewGuard(p.Dir, m.Run)
 	features, err := modelio.WriteTable(t.Context(), guard, modelio.FeaturesFile, p.Features)
 	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := countio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var analyzer modelio.Analyzer // as it was published; the manifest may lie
-	if err := json.Unmarshal([]byte(text), &analyzer); err != nil {
 		t.Fatal(err)
 	}
 	models, err := modelio.WriteModels(t.Context(), guard, p.Models, &analyzer)

@@ -233,8 +233,8 @@ func JudgeClasses(classes []modelio.Class, positive string, strategy Strategy) (
 		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, ListLabels(labels))
 	case len(labels) == 1:
 		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", ListLabels(labels))
-	case n > maxProblems:
-		return ExitUsage, fmt.Sprintf("--strategy=ovo makes %s problems, one for each pair of %s classes, and %s are the most: use --strategy=ovr or --strategy=joint, or name a class by --positive",
+	case strategy == modelio.OneVersusOne && n > maxProblems:
+		return ExitUsage, fmt.Sprintf("--strategy=ovo makes %s problems of %s classes, and %s are the most; use --strategy=ovr or --strategy=joint",
 			humanize.Comma(n), humanize.Comma(int64(len(classes))), humanize.Comma(maxProblems))
 	}
 	return 0, ""

@@ -63,9 +63,6 @@ func (k K) parseRule(rule string) (K, error) {
 	case k.Rule == ForGain && strings.HasSuffix(value, "%"):
 		k.Value, err = parsePercent(value)
 		return k, err
-	case rule == "elbow": // the name of before
-		k.Rule = Knee
-		return k, nil
 	case k.Rule == Knee && rule == name:
 		return k, nil
 	case k.Rule == FDR:

@@ -257,7 +257,7 @@ func TestParseK(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "1.5", "0%", "101%", "-5%", "NaN%", "x", "%", "9 ", "1e3", "99999999999999999999",
-		"auto", "auto:", "auto:gain", "auto:gain=0%", "auto:gain=2", "auto:elbow=", "auto:elbow=1", "auto:knee=", "auto:knee=1", "auto:fdr", "auto:fdr=0", "auto:fdr=1", "auto:fdr=5%", "auto:best"} {
+		"auto", "auto:", "auto:gain", "auto:gain=0%", "auto:gain=2", "auto:elbow", "auto:knee=", "auto:knee=1", "auto:fdr", "auto:fdr=0", "auto:fdr=1", "auto:fdr=5%", "auto:best"} {
 		if k, err := ParseK(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, k)
 		}
@@ -276,7 +276,7 @@ func TestRulesForK(t *testing.T) {
 		reason string
 	}{
 		"auto:gain=50%": {2, "the fewest that gain 50% of the 99.90 that all 10 gain"}, "auto:gain=90%": {4, "of the 99.90"}, "auto:gain=100%": {10, "100%"},
-		"auto:elbow": {3, "less than the average of all, 9.99"}, "auto:knee": {3, "less than the average of all, 9.99"}, "auto:fdr=0.05": {5, "so many are significant"}, "auto:fdr=0.001": {1, "no feature is significant"},
+		"auto:knee": {3, "less than the average of all, 9.99"}, "auto:fdr=0.05": {5, "so many are significant"}, "auto:fdr=0.001": {1, "no feature is significant"},
 	} {
 		k, err := ParseK(text)
 		if err != nil {
@@ -305,7 +305,7 @@ func TestProblemsAreCounted(t *testing.T) {
 	}
 	for strategy, refused := range map[Strategy]bool{modelio.OneVersusOne: true, modelio.OneVersusRest: false, modelio.Joint: false} {
 		exit, message := JudgeClasses(classes, "", strategy)
-		if want := "--strategy=ovo makes 11,175 problems, one for each pair of 150 classes"; refused != strings.HasPrefix(message, want) || refused != (exit == ExitUsage) {
+		if want := "--strategy=ovo makes 11,175 problems of 150 classes"; refused != strings.HasPrefix(message, want) || refused != (exit == ExitUsage) {
 			t.Errorf("%s: exit %d, %s", strategy, exit, message)
 		}
 	}

@@ -18,9 +18,9 @@ func TestChangedBytesMayPass(t *testing.T) {
 	} {
 		totals.Spans = []corpusio.Span{{File: file, Start: 0, End: 4, CRC: 2}, {File: file, Start: 4, End: 10, CRC: 3}}
 		totals.normalise()
-		a, err := audit(totals, nil, AuditParams{Files: 1})
-		if err != nil || a.Verdict == nil || a.Verdict.Exit != ExitFailed || !strings.HasPrefix(a.Verdict.Message, "gs://b/in: the bytes that were read have the CRC-32C ") {
-			t.Errorf("%s: %+v, %v", what, a.Verdict, err)
+		v := judgeInput(t.Context(), totals, AuditParams{Files: 1})
+		if v == nil || v.Exit != ExitFailed || !strings.HasPrefix(v.Message, "gs://b/in: the bytes that were read have the CRC-32C ") {
+			t.Errorf("%s: %+v", what, v)
 		}
 	}
 }

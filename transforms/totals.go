@@ -24,6 +24,7 @@ func init() {
 // they cross the shuffle here, and blocks have ids instead.
 func SumTotals(s beam.Scope, totals beam.PCollection, p AuditParams) (sum, classes beam.PCollection) {
 	s = s.Scope("transforms.SumTotals")
+	p.Parts, p.Empty = nil, nil // which it does not need, and which may be many
 	return beam.ParDo2(s, &sumFn{p}, beam.GroupByKey(s, beam.AddFixedKey(s, totals)))
 }
 
@@ -95,7 +96,7 @@ func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
 		first = fmt.Sprintf("; the first: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
 	}
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
-		first += p.example(ctx) + "; " + swapped
+		first += "; " + swapped
 	}
 	switch {
 	case documents == 0 && rejected == 0:

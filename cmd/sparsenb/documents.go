@@ -53,6 +53,9 @@ func (f *headerFlag) IsBoolFlag() bool { return true }
 func (f *headerFlag) String() string { return strconv.FormatBool(f.value == corpusio.Present) }
 
 func (f *headerFlag) Set(text string) error {
+	if f.value != corpusio.Unknown {
+		return errors.New("it is given twice; give it once")
+	}
 	present, err := strconv.ParseBool(text)
 	if err != nil {
 		return errors.New("neither true nor false")

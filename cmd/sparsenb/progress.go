@@ -61,13 +61,14 @@ func (r *reporter) update(p pipeline.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
+	begins := p.Problems > 1 && r.last.Problems == 0 // how many there are is told before they are solved
 	r.last = p
 	if r.terminal {
 		printf(r.w, "\r\x1b[K%s", r.line(p, now))
 		r.dirty = true
 		return
 	}
-	if now.Sub(r.printed) < r.interval {
+	if now.Sub(r.printed) < r.interval && !begins {
 		return
 	}
 	r.printed = now

@@ -29,7 +29,7 @@ var runnerNames = []string{"direct", "DirectRunner", "prism", "PrismRunner", "fl
 func explain(fs *flag.FlagSet, name, usage string) { fs.Lookup(name).Usage = usage }
 
 func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
-	explain(fs, "runner", "=direct\n        what runs the job: direct, in this process; prism, in this process, with a port for workers; flink, spark or portable, at --endpoint; dataflow (default direct)")
+	explain(fs, "runner", "=direct\n        what runs the job: direct, in this process; prism, in this process, with a job server that listens on a port; flink, spark or portable, at --endpoint; dataflow (default direct)")
 	explain(fs, "endpoint", "=HOST:PORT\n        the Beam job server of the Flink or Spark cluster, such as localhost:8099")
 	explain(fs, "parallelism", "=N\n        how many tasks run at once on Flink (default what its job server is configured with)")
 	explain(fs, "environment_type", "=PROCESS\n        how an engine starts workers: PROCESS, DOCKER or LOOPBACK, in the launcher (default PROCESS)")
@@ -41,7 +41,7 @@ func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
 	explain(fs, "template_location", "=gs://BUCKET/OBJECT\n        with --runner=dataflow, write the job there as a template, to be run later")
 	explain(fs, "worker_binary", "=FILE\n        the program, built for Linux, that the workers of --runner=dataflow run")
 	explain(fs, "sdk_container_image", "=IMAGE\n        the image of the workers of --runner=dataflow")
-	stall := fs.String("stall_timeout", "30m", "=30m\n        how long a job on an engine may show no progress before it is cancelled; 0 is for ever (default 30m)")
+	stall := fs.String("stall_timeout", "30m", "=30m\n        how long a job on an engine may take to begin before it is cancelled; 0 is for ever (default 30m)")
 	return func() (pipeline.Runner, error) {
 		timeout, err := time.ParseDuration(*stall)
 		if err != nil || timeout < 0 {
@@ -122,7 +122,7 @@ func checkRunner(r pipeline.Runner) error {
 		}
 	}
 	if wasGiven("parallelism") && (r.Here() || r.Parallelism < 1) {
-		return pipeline.Usagef("--parallelism=%d: it is a number from 1, for an engine; a local run uses all cores", r.Parallelism)
+		return pipeline.Usagef("--parallelism=%d: it is a number from 1, for an engine; a local run uses all cores", *jobopts.Parallelism)
 	}
 	switch {
 	case r.Environment == "DOCKER" && r.Config == "":

@@ -208,8 +208,8 @@ func tiesInWords(m modelio.ModelRow, noun string) string {
 	if m.Model == "bernoulli" || m.Method != string(solver.NFS) {
 		same, by = "statistic", "count, then by name"
 	}
-	return fmt.Sprintf("ties: %s of these %s have the same %s as %s left out; ties are broken by %s",
-		humanize.Comma(m.TiedSelected), plural(m.K, noun), same, plural(m.TiedLeftOut, noun), by)
+	return fmt.Sprintf("ties: %s and %s left out have the same %s; ties are broken by %s",
+		plural(m.TiedSelected, "selected "+noun), plural(m.TiedLeftOut, noun), same, by)
 }
 
 const (

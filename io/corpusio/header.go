@@ -24,12 +24,11 @@ type HeaderError struct{ File, Label, Text string }
 
 // Error says what the way out is.
 func (e *HeaderError) Error() string {
-	swapped := ""
-	if slices.Contains(textColumns, strings.ToLower(e.Label)) {
-		swapped = "; the columns are swapped: the label comes first"
+	way := "--header skips the first line of every file, --header=false counts it as a document"
+	if slices.Contains(textColumns, columnName(e.Label)) {
+		way = "the columns are swapped: a line is label<TAB>text"
 	}
-	return fmt.Sprintf("%s: the first line is a header (%s, %s)%s; --header skips the first line of every file, --header=false counts it as a document",
-		e.File, e.Label, strings.ReplaceAll(e.Text, "\t", ", "), swapped)
+	return fmt.Sprintf("%s: the first line is a header (%s, %s); %s", e.File, e.Label, strings.ReplaceAll(e.Text, "\t", ", "), way)
 }
 
 // What columns of labels and of texts are called.

@@ -338,8 +338,8 @@ func TestParquetTablesThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{"PAR1\xff\xff\xff\x7fPAR1", "not a readable Parquet file: its footer is said to have 2147483647 bytes, and the whole file has 12"},
 		{"PAR1PAR1", "not a readable Parquet file: it has 8 bytes only"},
-		{parquetOf(t, []nested{{Feature: "x"}}), `column "a" is nested; only flat tables can be read`},
-		{parquetOf(t, []list{{"x", []int64{1, 2}}}), `column "a" is repeated; only flat tables can be read`},
+		{parquetOf(t, []nested{{Feature: "x"}}), "column a is nested; only flat tables can be read"},
+		{parquetOf(t, []list{{"x", []int64{1, 2}}}), "column a is repeated; only flat tables can be read"},
 		{parquetWith(t, columns{"feature": str, "a": parquet.Decimal(2, 18, parquet.Int64Type)}, row{"feature": "x", "a": int64(1)}),
 			"the column a is a DECIMAL(18,2); cast it to BIGINT or DOUBLE"},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": parquet.Decimal(2, 18, parquet.Int64Type)}, row{"feature": "x", "class": "a", "count": int64(1)}),

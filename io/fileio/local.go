@@ -93,7 +93,7 @@ func (local) Open(_ context.Context, name string) (File, error) {
 }
 
 func irregular(name string) error {
-	return fmt.Errorf("%s: %w; its size must be known", name, ErrIrregular)
+	return fmt.Errorf("%s: %w; write it to a file first", name, ErrIrregular)
 }
 
 func (f localFile) ReadAt(p []byte, offset int64) (int, error) {

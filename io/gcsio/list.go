@@ -20,7 +20,7 @@ import (
 
 // infoOf describes an object. Every content of a name has a generation of its own.
 func infoOf(a *storage.ObjectAttrs) fileio.Info {
-	return fileio.Info{Name: scheme + a.Bucket + "/" + a.Name, Size: a.Size, Version: strconv.FormatInt(a.Generation, 10), CRC32C: fileio.Checksum(a.CRC32C)}
+	return fileio.Info{Name: scheme + a.Bucket + "/" + a.Name, Size: a.Size, Version: strconv.FormatInt(a.Generation, 10), CRC32C: checksum(a)}
 }
 
 // attributes asks for what is known of an object.
@@ -166,4 +166,12 @@ func next(objects *storage.ObjectIterator, cancel context.CancelFunc) (*storage.
 		err = fmt.Errorf("%w: %w", errSilent, err)
 	}
 	return attrs, err
+}
+
+// checksum is that of an object, or empty where the store has none: an emulator need not, and of content it is hardly 0.
+func checksum(a *storage.ObjectAttrs) string {
+	if a.CRC32C == 0 && a.Size > 0 {
+		return ""
+	}
+	return fileio.Checksum(a.CRC32C)
 }

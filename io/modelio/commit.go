@@ -111,7 +111,18 @@ func list(ctx context.Context, store fileio.Store, dir string) (names []string, 
 
 // Claim begins to write. It fails with a *TakenError if the folder belongs to a run with another fingerprint. Where the
 // same run has been published already, there is nothing to claim.
-func Claim(ctx context.Context, dir string, run Run) error {
+func Claim(ctx context.Context, dir string, run Run) error { return claim(ctx, dir, run, 10) }
+
+// claimAgain is for a folder that changed while it was claimed. One that does so time after time holds something that no run
+// has written, such as a symlink to nothing under the name of a claim.
+func claimAgain(ctx context.Context, dir string, run Run, tries int) error {
+	if tries == 0 {
+		return fmt.Errorf("%s: is there, and cannot be read; remove it", fileio.Join(dir, StartedFile))
+	}
+	return claim(ctx, dir, run, tries-1)
+}
+
+func claim(ctx context.Context, dir string, run Run, tries int) error {
 	if published, err := checkPublished(ctx, dir, run); err != nil || published {
 		return err
 	}
@@ -145,10 +156,10 @@ func Claim(ctx context.Context, dir string, run Run) error {
 			return err
 		}
 		if !held { // it is gone since
-			return Claim(ctx, dir, run)
+			return claimAgain(ctx, dir, run, tries)
 		}
 	case errors.Is(err, fileio.ErrSwept): // by who has tidied the folder since
-		return Claim(ctx, dir, run)
+		return claimAgain(ctx, dir, run, tries)
 	case err != nil:
 		return err
 	case refused: // who goes on clearing the folder, after a sleep, fails after this

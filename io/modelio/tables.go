@@ -29,8 +29,8 @@ func isArtefact(name string) bool { return slices.Contains(artefacts, name) || c
 const (
 	SuccessFile = "_SUCCESS"
 
-	// StartedFile holds the claim of a run that has not ended, VerdictFile why one ended without a model. Neither
-	// stands beside SuccessFile.
+	// StartedFile holds the claim of a run that has not ended, VerdictFile why one ended without a model. Beside
+	// SuccessFile they stand until the run has tidied up.
 	StartedFile = "_STARTED.json"
 	VerdictFile = "verdict.json"
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -37,7 +38,7 @@ type InvalidError struct{ Err error }
 
 // Error says why.
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("not a readable Parquet file: %v", e.Err)
+	return "not a readable Parquet file: " + strings.ReplaceAll(e.Err.Error(), "\n", " ")
 }
 
 // Unwrap returns the cause.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -91,7 +93,7 @@ func checkSchema(schema []format.SchemaElement) error {
 	if n := schema[0].NumChildren.V; int(n) != len(schema)-1 {
 		for _, c := range schema[1:] {
 			if c.NumChildren.V > 0 || !c.Type.Valid {
-				return fmt.Errorf("column %q is nested; only flat tables can be read", c.Name)
+				return fmt.Errorf("column %s is nested; only flat tables can be read", shown(c.Name))
 			}
 		}
 		return fmt.Errorf("it is said to have %d columns, and describes %d", n, len(schema)-1)
@@ -99,16 +101,28 @@ func checkSchema(schema []format.SchemaElement) error {
 	for _, c := range schema[1:] {
 		switch {
 		case c.NumChildren.V != 0 || !c.Type.Valid:
-			return fmt.Errorf("column %q is nested; only flat tables can be read", c.Name)
+			return fmt.Errorf("column %s is nested; only flat tables can be read", shown(c.Name))
 		case c.RepetitionType.V == format.Repeated:
-			return fmt.Errorf("column %q is repeated; only flat tables can be read", c.Name)
+			return fmt.Errorf("column %s is repeated; only flat tables can be read", shown(c.Name))
 		case c.RepetitionType.V < 0 || c.RepetitionType.V > format.Repeated || c.Type.V < 0 || c.Type.V > format.FixedLenByteArray:
-			return fmt.Errorf("column %q has an unknown type", c.Name)
+			return fmt.Errorf("column %s has an unknown type", shown(c.Name))
 		case c.Type.V == format.FixedLenByteArray && (c.TypeLength.V < 1 || c.TypeLength.V > maxFixed):
-			return fmt.Errorf("the values of column %q have a length of %d; 1 to %d is possible", c.Name, c.TypeLength.V, maxFixed)
+			return fmt.Errorf("the values of column %s have a length of %d; 1 to %d is possible", shown(c.Name), c.TypeLength.V, maxFixed)
 		}
 	}
 	return nil
+}
+
+// shown is the name of a column for a message, of which it must not make more than a line.
+func shown(name string) string {
+	const longest = 60
+	if utf8.RuneCountInString(name) > longest {
+		return fmt.Sprintf("%.*q…", longest, name)
+	}
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
 }
 
 // region is a part of the file.
@@ -147,8 +161,8 @@ func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []re
 		for i := range group.Columns {
 			c := chunk{column: i, meta: &group.Columns[i].MetaData, schema: &columns[i]}
 			if c.meta.Codec != m.RowGroups[0].Columns[i].MetaData.Codec {
-				return nil, nil, fmt.Errorf("row group %d, column %q: it is compressed by %s, and the column before by %s",
-					g, c.schema.Name, c.meta.Codec, m.RowGroups[0].Columns[i].MetaData.Codec)
+				return nil, nil, fmt.Errorf("row group %d, column %s: it is compressed by %s, and the column before by %s",
+					g, shown(c.schema.Name), c.meta.Codec, m.RowGroups[0].Columns[i].MetaData.Codec)
 			}
 			c.start, c.data = c.meta.DataPageOffset, c.meta.DataPageOffset
 			if c.meta.DictionaryPageOffset != 0 {
@@ -156,15 +170,15 @@ func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []re
 			}
 			size := c.meta.TotalCompressedSize
 			if size < 0 || c.meta.NumValues < 0 || size > 0 && (c.start < int64(len(magic)) || c.data < c.start || size > end-c.start || c.data-c.start >= size) {
-				return nil, nil, fmt.Errorf("row group %d, column %q: its %d bytes at %d, with data from %d on, do not lie before the footer at %d",
-					g, c.schema.Name, size, c.start, c.data, end)
+				return nil, nil, fmt.Errorf("row group %d, column %s: its %d bytes at %d, with data from %d on, do not lie before the footer at %d",
+					g, shown(c.schema.Name), size, c.start, c.data, end)
 			}
 			if c.end = c.start + size; size > 0 {
 				chunks = append(chunks, c)
 			}
 			if at, n := group.Columns[i].OffsetIndexOffset, int64(group.Columns[i].OffsetIndexLength); at != 0 {
 				if n < 0 || at < int64(len(magic)) || at > end || n > end-at {
-					return nil, nil, fmt.Errorf("row group %d, column %q: the %d bytes of its index at %d do not lie before the footer at %d", g, c.schema.Name, n, at, end)
+					return nil, nil, fmt.Errorf("row group %d, column %s: the %d bytes of its index at %d do not lie before the footer at %d", g, shown(c.schema.Name), n, at, end)
 				}
 				indexes = append(indexes, region{at, at + n})
 			}

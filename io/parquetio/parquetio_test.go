@@ -102,7 +102,6 @@ func TestHostileFiles(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
-		t.Logf("%s: %v", what, err)
 		if n := taking(func() { _ = seekAll(b) }); n > hostile.MostMemory {
 			t.Errorf("%s: to seek took %d MB", what, n>>20)
 		}
@@ -115,6 +114,7 @@ type numbered struct {
 	Delta   int64    `parquet:"delta,delta"`
 	Narrow  int32    `parquet:"narrow,delta"`
 	Coded   string   `parquet:"coded,dict"`
+	Many    string   `parquet:"many,dict"`
 	Prefix  string   `parquet:"prefix,delta"`
 	Maybe   *float64 `parquet:"maybe,optional"`
 	Seldom  *int64   `parquet:"seldom,optional,dict"`
@@ -126,7 +126,7 @@ type numbered struct {
 func someNumbered(n int) (rows []numbered) {
 	for i := range n {
 		r := numbered{
-			Feature: fmt.Sprint("word ", i), Plain: int64(i), Delta: int64(i) * int64(i) << 20, Narrow: int32(-i), Coded: fmt.Sprint(i % 7), Prefix: fmt.Sprintf("%08d", i),
+			Feature: fmt.Sprint("word ", i), Plain: int64(i), Delta: int64(i) * int64(i) << 20, Narrow: int32(-i), Coded: fmt.Sprint(i % 7), Many: fmt.Sprintf("%020d", i), Prefix: fmt.Sprintf("%08d", i),
 			Split: float64(i) / 3, Fixed: [3]byte{byte(i), byte(i >> 8), 3}, Yes: i%3 == 0,
 		}
 		if i%5 > 0 {
@@ -158,7 +158,7 @@ func encoded(t testing.TB, rows []numbered, options ...parquet.WriterOption) []b
 // variants are ways to write a file.
 func variants() iter.Seq2[string, []parquet.WriterOption] {
 	return func(yield func(string, []parquet.WriterOption) bool) {
-		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw, &parquet.Brotli} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli} {
 			for _, version := range []int{1, 2} {
 				for _, rows := range []int64{50, 100_000} {
 					options := []parquet.WriterOption{
@@ -192,6 +192,38 @@ func TestValidFiles(t *testing.T) {
 		}
 		if err := seekAll(b); err != nil {
 			t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+// parquet-go reads a dictionary when it has read the first page of data, and goes on behind that page: whether its buffer
+// has more of the file by then or not.
+func TestLateDictionaries(t *testing.T) {
+	type coded struct {
+		Name string `parquet:"name,dict"`
+		Text string `parquet:"text,dict"`
+	}
+	var rows []coded
+	for i := range 40_000 {
+		rows = append(rows, coded{fmt.Sprint("word ", i), fmt.Sprint(i % 3)})
+	}
+	for _, size := range []int{1000, 5000, 20_000, 60_000} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[coded](&b, parquet.PageBufferSize(size), parquet.Compression(&parquet.Snappy))
+		if _, err := w.Write(rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(b.Bytes(), 1<<20)
+		if err != nil || len(got) != len(rows) {
+			t.Fatalf("pages of %d bytes: %d rows, %v", size, len(got), err)
+		}
+		for i, row := range got {
+			if row[0].String() != rows[i].Name || row[1].String() != rows[i].Text {
+				t.Fatalf("pages of %d bytes: row %d is %v", size, i, row)
+			}
 		}
 	}
 }

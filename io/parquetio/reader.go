@@ -17,8 +17,8 @@ type pages struct {
 	page   region
 	window []byte // of the file, from first on: the page, and more
 	first  int64
-	// recent are the last pages. Where parquet-go reads a dictionary late, from the start, it comes back to the middle of
-	// a page: its buffer has read ahead.
+	// recent are the last pages. Where parquet-go reads a dictionary late, from the start, it comes back to the end of a
+	// page, or to the middle of one if its buffer has read ahead.
 	recent []region
 	oldest int
 }
@@ -59,7 +59,7 @@ func (p *pages) failed(at int64, err error) error {
 	if p.file.failed != nil {
 		return p.file.failed
 	}
-	return fmt.Errorf("column %q, page at byte %d: %w", p.schema.Name, at, err)
+	return fmt.Errorf("column %s, page at byte %d: %w", shown(p.schema.Name), at, err)
 }
 
 // pageOf finds the start of the page that has a byte.
@@ -69,8 +69,11 @@ func (p *pages) pageOf(offset int64) (start int64, err error) {
 		return offset, nil
 	}
 	for _, r := range p.recent {
-		if r.has(offset) {
+		switch {
+		case r.has(offset):
 			return r.start, nil
+		case r.end == offset:
+			return offset, nil
 		}
 	}
 	return offset, errors.New("no page is known to start there")

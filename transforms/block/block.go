@@ -52,7 +52,7 @@ type Count = feature.Count
 // ClassID stands for a class where its label would be repeated.
 type ClassID uint64
 
-// IDOf is the beginning of the label's SHA-256: that of two labels differs, and [NewClasses] checks it.
+// IDOf is the beginning of the label's SHA-256. Those of two labels differ but by chance, and [NewClasses] checks it.
 func IDOf(label string) ClassID {
 	hash := sha256.Sum256([]byte(label))
 	return ClassID(binary.LittleEndian.Uint64(hash[:]))
