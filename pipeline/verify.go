@@ -116,6 +116,13 @@ func (v *Verification) checksums() error {
 		return fmt.Errorf("%s names the run %s with the fingerprint %s, and %s the run %s with %s", modelio.SuccessFile,
 			state.Success.Run, state.Success.Fingerprint, modelio.ManifestFile, manifest.ID, manifest.Fingerprint)
 	}
+	if manifest.Verb != "count" {
+		for _, name := range []string{modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
+			if !slices.ContainsFunc(manifest.Files, func(f countio.FileSum) bool { return f.Name == name }) {
+				return fmt.Errorf("%s does not list %s", modelio.ManifestFile, name)
+			}
+		}
+	}
 	var size int64
 	for _, f := range manifest.Files {
 		c, err := identify(v.ctx, fileio.Join(v.dir, f.Name))

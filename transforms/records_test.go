@@ -309,6 +309,13 @@ func TestProblemsAreCounted(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", strategy, exit, message)
 		}
 	}
+	many := make([]modelio.Class, 10_001)
+	for i := range many {
+		many[i].Label = fmt.Sprintf("%05d", i)
+	}
+	if _, message := JudgeClasses(many, "", modelio.OneVersusRest); message != "" {
+		t.Errorf("each of 10,001 classes against the rest: %s", message)
+	}
 	if _, message := JudgeClasses(classes, "001", modelio.OneVersusOne); message != "" {
 		t.Errorf("one class against each other: %s", message)
 	}
