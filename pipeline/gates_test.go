@@ -41,7 +41,7 @@ func TestGates(t *testing.T) {
 		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", ExitData, []string{"in.tsv: the compressed data is corrupt"}},
 		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
 		"too many classes":  {many.String(), "", ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
-		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", ExitData, []string{"1 of 3 lines are no documents", "such as Hamilton; probably the columns are swapped"}},
+		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", ExitData, []string{"1 of 3 lines are no documents", "the label has more than 1024 bytes; probably the columns are swapped"}},
 		"a header":          {"class\tsentence\n" + good, "", ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
 		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", ExitUsage,
 			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},
@@ -110,7 +110,7 @@ func TestTooManyPairs(t *testing.T) {
 	if exitOf(err) != ExitUsage {
 		t.Errorf("exit %d", exitOf(err))
 	}
-	contains(t, err, "--strategy=ovo makes 10,011 problems, one for each pair of 142 classes, and 10,000 are the most: use --strategy=ovr or --strategy=joint")
+	contains(t, err, "--strategy=ovo makes 10,011 problems of 142 classes, and 10,000 are the most; use --strategy=ovr or --strategy=joint")
 	checkNothingPublished(t, dir)
 }
 
