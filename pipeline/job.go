@@ -106,6 +106,8 @@ func (e *cancelledError) Error() string {
 	switch {
 	case e.confirmed && e.mark == nil:
 		return e.cause.Error() + ": nothing was published; the same command starts again" + e.held()
+	case e.job == "":
+		return e.cause.Error() + ": a step did not end and was given up; the same command starts again, or finds the run published"
 	case e.mark == nil:
 		return fmt.Sprintf("%v: the engine has not confirmed that it cancelled the job %s; it may still be running, but will publish nothing", e.cause, e.job)
 	}
