@@ -159,29 +159,34 @@ func TestGoogleCloudStorageSleeper(t *testing.T) {
 	args := []string{"--input=gs://b/in/*", "--output=gs://b/out", "--shards=1"}
 	for what, n := range map[string]int{"the claim": 2, "the part": 3, "_SUCCESS": 8} {
 		server.RemoveAll(t, "b", "out/")
-		var before map[string]string
+		started, published := make(chan *os.Process, 1), make(chan map[string]string, 1)
 		var stderr bytes.Buffer
 		cmd := exec.Command("sparsenb", append(args, "--k=5")...)
 		cmd.Stderr = &stderr
 		slept := server.Delay(fakegcs.Uploads, n, func() {
-			if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			process := <-started
+			if err := process.Signal(syscall.SIGSTOP); err != nil {
 				t.Error(err)
 			}
-			if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
+			if _, err := syscall.Wait4(process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
 				t.Error(err)
 			}
 			server.RemoveAll(t, "b", "out/")
 			run(t, 0, append(args, "--k=6")...)
-			before = contents()
-			if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			published <- contents()
+			if err := process.Signal(syscall.SIGCONT); err != nil {
 				t.Error(err)
 			}
 		})
-		err := cmd.Run()
-		if !slept() || cmd.ProcessState.ExitCode() != pipeline.ExitTaken || !strings.Contains(stderr.String(), "gs://b/out: another run (") {
-			t.Errorf("stopped at %s: %v: %s", what, err, stderr.String())
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
 		}
-		if !maps.Equal(contents(), before) {
+		started <- cmd.Process
+		err := cmd.Wait()
+		if !slept() || cmd.ProcessState.ExitCode() != pipeline.ExitTaken || !strings.Contains(stderr.String(), "gs://b/out: another run (") {
+			t.Fatalf("stopped at %s: %v: %s", what, err, stderr.String())
+		}
+		if !maps.Equal(contents(), <-published) {
 			t.Errorf("stopped at %s, it has changed the other run's folder", what)
 		}
 		run(t, 0, "inspect", "--verify", "gs://b/out")
