@@ -78,12 +78,11 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 		return false, Usagef("%w; remove the folder, or choose another --output", err)
 	case err != nil:
 		return false, &Error{ExitFailed, err}
-	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint && state.Started != nil:
+	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
+		// The run may have been killed at its very end, even after its claim was gone.
 		if err := modelio.Tidy(ctx, output, run); err != nil {
 			return true, &Error{ExitFailed, err}
 		}
-		return true, nil
-	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		return true, nil
 	case state.Success != nil:
 		manifest, err := modelio.ReadManifest(ctx, output)
