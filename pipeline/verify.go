@@ -149,13 +149,12 @@ func (v *Verification) strangers(files []countio.FileSum) error {
 	if err != nil {
 		return err
 	}
-	const folder = "counts"
-	infos, err := store.List(v.ctx, fileio.Join(v.dir, folder))
+	infos, err := store.List(v.ctx, fileio.Join(v.dir, countio.PartFolder))
 	if err != nil {
 		return err
 	}
 	for _, info := range infos {
-		name := fileio.Join(folder, path.Base(info.Name))
+		name := fileio.Join(countio.PartFolder, path.Base(info.Name))
 		published := slices.ContainsFunc(files, func(f countio.FileSum) bool { return f.Name == name })
 		if !published && !strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(name), "_") {
 			return fmt.Errorf("%s is not of this run, and what reads the folder counts it too; remove it", name)
