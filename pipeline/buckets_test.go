@@ -13,7 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
@@ -144,7 +144,7 @@ func TestBucketsOfSeveralClasses(t *testing.T) {
 	for _, strategy := range []string{"ovr", "ovo", "joint"} {
 		for _, model := range []string{"multinomial", "bernoulli"} {
 			sel := choose(t, "", "2", "7")
-			sel.Strategy, sel.Model, sel.Smoothing = transforms.Strategy(strategy), parseModel(t, model), []float64{0.5, 1}
+			sel.Strategy, sel.Model, sel.Smoothing = selection.Strategy(strategy), parseModel(t, model), []float64{0.5, 1}
 			trained, selected := filepath.Join(t.TempDir(), "t"), filepath.Join(t.TempDir(), "s")
 			if err := runTrain(t, trained, d, sel); err != nil {
 				t.Fatalf("%s %s: %v", strategy, model, err)
@@ -262,7 +262,7 @@ func TestVerifyReadsTheNames(t *testing.T) {
 		q.Dir, q.Buckets = dir, lie(slices.Clone(p.Buckets))
 		q.Manifest.Files = slices.Clone(p.Manifest.Files)
 		republish(t, q)
-		if _, err := Verify(t.Context(), dir); exitOf(err) != ExitData {
+		if _, err := Verify(t.Context(), dir); exitOf(err) != modelio.ExitData {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
@@ -56,7 +58,7 @@ func (f *tamperFn) ProcessElement(shard int, b []byte, emit func(int, []byte)) {
 }
 
 // runTampered is Train with a tamperFn in it.
-func runTampered(runner Runner, dir string, d Documents, sel Selection, what string) error {
+func runTampered(runner Runner, dir string, d Documents, sel selection.Params, what string) error {
 	seen.blocks = map[int]int{}
 	run := NewRun("train", "test", &d, nil, &sel)
 	return Run(context.Background(), runner, dir, run, func(s beam.Scope) {
@@ -90,7 +92,7 @@ func TestConservation(t *testing.T) {
 		} {
 			dir := filepath.Join(t.TempDir(), "out")
 			err := runTampered(runner, dir, documents(t, federalist), sel, what)
-			if exitOf(err) != ExitFailed {
+			if exitOf(err) != modelio.ExitFailed {
 				t.Errorf("%s on %s: exit %d, %v", what, name, exitOf(err), err)
 			}
 			contains(t, err, want)

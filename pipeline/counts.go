@@ -12,19 +12,19 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // FindCounts looks at the counts that a selection is to be made from, the output of a run or a table of the user's own,
-// and fails with ExitUsage if they do not fit. classDocuments are what the user says of the classes of a table.
-func FindCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Selection) (c Counts, err error) {
+// and fails with modelio.ExitUsage if they do not fit. classDocuments are what the user says of the classes of a table.
+func FindCounts(ctx context.Context, name string, classDocuments map[string]int64, sel selection.Params) (c Counts, err error) {
 	if name, err = fileio.Absolute(name); err != nil {
-		return c, &Error{ExitUsage, err}
+		return c, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
 	store, err := fileio.For(name)
 	if err != nil {
-		return c, &Error{ExitUsage, err}
+		return c, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
 	files, err := store.Glob(ctx, name)
 	switch {
@@ -41,16 +41,16 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 		}
 	}
 	if err != nil {
-		return c, InputError(fmt.Errorf("--counts: %w", err))
+		return c, modelio.InputError(fmt.Errorf("--counts: %w", err))
 	}
 	if len(c.Classes) == 0 {
-		return c, &Error{ExitData, fmt.Errorf("%s: the table has no rows, and so no classes", name)}
+		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: the table has no rows, and so no classes", name)}
 	}
-	if exit, message := transforms.JudgeClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
-		return c, &Error{exit, fmt.Errorf("%s: %s", name, message)}
+	if exit, message := selection.JudgeClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
+		return c, &modelio.Error{Exit: exit, Err: fmt.Errorf("%s: %s", name, message)}
 	}
 	if slices.Contains(sel.Smoothing, 0) && !slices.ContainsFunc(c.Classes, func(c modelio.Class) bool { return c.Tokens > 0 }) {
-		return c, &Error{ExitData, fmt.Errorf("%s: all counts are zero", name)}
+		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: all counts are zero", name)}
 	}
 	return c, nil
 }
@@ -93,7 +93,7 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 }
 
 // ownCounts are a table of the user's own. It is read once here, to find what is wrong with it before any work is done.
-func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Selection) (c Counts, err error) {
+func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel selection.Params) (c Counts, err error) {
 	bernoulli := sel.Model == solver.Bernoulli
 	table, err := countio.CheckOwn(ctx, name, countio.Rules{
 		Documents: classDocuments, CountsAreDocuments: bernoulli && len(classDocuments) > 0,
@@ -121,10 +121,10 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 
 // checkClassDocuments holds that the number of documents is known of all classes or of none, and of all where the
 // selection needs it.
-func checkClassDocuments(name string, classes []string, documents map[string]int64, sel Selection) error {
+func checkClassDocuments(name string, classes []string, documents map[string]int64, sel selection.Params) error {
 	for _, label := range slices.Sorted(maps.Keys(documents)) {
 		if !slices.Contains(classes, label) {
-			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", transforms.ListLabels([]string{label}), name, transforms.ListLabels(classes))
+			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", selection.ListLabels([]string{label}), name, selection.ListLabels(classes))
 		}
 	}
 	for _, label := range classes {
@@ -132,13 +132,13 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 			continue
 		}
 		if len(documents) > 0 {
-			return fmt.Errorf("--class_documents: %s is missing; %s has the classes %s", transforms.ListLabels([]string{label}), name, transforms.ListLabels(classes))
+			return fmt.Errorf("--class_documents: %s is missing; %s has the classes %s", selection.ListLabels([]string{label}), name, selection.ListLabels(classes))
 		}
 		if sel.Model == solver.Bernoulli {
-			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", transforms.ListLabels([]string{label}))
+			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", selection.ListLabels([]string{label}))
 		}
 		if sel.Method == solver.Chi2 {
-			return fmt.Errorf("--method=chi2 needs the number of documents: --class_documents=%s=n,…", transforms.ListLabels([]string{label}))
+			return fmt.Errorf("--method=chi2 needs the number of documents: --class_documents=%s=n,…", selection.ListLabels([]string{label}))
 		}
 	}
 	return nil

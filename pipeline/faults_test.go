@@ -17,16 +17,18 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 )
 
 // What may be well again the next time is worth another try, unlike what is missing or forbidden.
 func TestInputError(t *testing.T) {
 	for cause, want := range map[error]int{
-		syscall.EIO: ExitFailed, fileio.ErrUnavailable: ExitFailed, fs.ErrNotExist: ExitUsage, fs.ErrPermission: ExitUsage,
-		&corpusio.CorruptError{}: ExitData,
+		syscall.EIO: modelio.ExitFailed, fileio.ErrUnavailable: modelio.ExitFailed, fs.ErrNotExist: modelio.ExitUsage, fs.ErrPermission: modelio.ExitUsage,
+		&corpusio.CorruptError{}: modelio.ExitData,
 	} {
-		var e *Error
-		if err := InputError(fmt.Errorf("file: %w", cause)); !errors.As(err, &e) || e.Exit != want {
+		var e *modelio.Error
+		if err := modelio.InputError(fmt.Errorf("file: %w", cause)); !errors.As(err, &e) || e.Exit != want {
 			t.Errorf("%v: %v, want exit code %d", cause, err, want)
 		}
 	}
@@ -59,8 +61,8 @@ func TestStorageFaults(t *testing.T) {
 				faulty.Reset()
 				dir := filepath.Join(t.TempDir(), "out")
 				err := trainOn(runner, output+dir, documents(t, c.input), sel)
-				if exitOf(err) != ExitFailed {
-					t.Fatalf("exit %d, want %d: %v", exitOf(err), ExitFailed, err)
+				if exitOf(err) != modelio.ExitFailed {
+					t.Fatalf("exit %d, want %d: %v", exitOf(err), modelio.ExitFailed, err)
 				}
 				contains(t, err, c.want...)
 				if _, err := os.Stat(filepath.Join(dir, "_SUCCESS")); err == nil {
@@ -75,7 +77,7 @@ func TestStorageFaults(t *testing.T) {
 }
 
 // bytesBefore is how many bytes a run writes before its first table, or before its manifest.
-func bytesBefore(t *testing.T, input string, sel Selection, manifest bool) (n int64) {
+func bytesBefore(t *testing.T, input string, sel selection.Params, manifest bool) (n int64) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := runTrain(t, dir, documents(t, input), sel); err != nil {
@@ -115,7 +117,7 @@ func TestCancelled(t *testing.T) {
 		if err := hold.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-ended; exitOf(err) != ExitFailed {
+		if err := <-ended; exitOf(err) != modelio.ExitFailed {
 			t.Errorf("%s: exit %d, %v", name, exitOf(err), err)
 		} else {
 			contains(t, err, "enough: nothing was published")

@@ -79,7 +79,7 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 	}
 	older(t, buckets)
 	_, err := FindCounts(t.Context(), buckets, nil, sel)
-	if exitOf(err) != ExitUsage {
+	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}
 	contains(t, err, buckets, "buckets of an older hash", "count the documents again")

@@ -11,8 +11,8 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
@@ -29,21 +29,21 @@ func TestGates(t *testing.T) {
 		exit     int
 		want     []string
 	}{
-		"no tab anywhere":   {"one line\nanother\n", "", ExitData, []string{"no documents: none of 2 lines is label<TAB>text", "byte 0: the line has no tab"}},
-		"only blank lines":  {"\n\r\n\n", "", ExitData, []string{"no documents: the input has no lines"}},
+		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: none of 2 lines is label<TAB>text", "byte 0: the line has no tab"}},
+		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: the input has no lines"}},
 		"within the budget": {strings.Repeat(good, 50) + "bad\n", "", 0, nil},
-		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", ExitData, []string{"2 of 100 lines are no documents, over --max_rejected=1%", "byte 2597: the line has no tab"}},
-		"one class":         {"Hamilton\tupon the subject\n", "", ExitData, []string{"only one class has documents, Hamilton"}},
-		"unknown positive":  {good, "Jay", ExitUsage, []string{"--positive=Jay is no label of the data; found: Hamilton, Madison"}},
-		"both":              {good + "Jay\tthe fourth\n", "Burr", ExitUsage, []string{"--positive=Burr is no label", "Hamilton, Jay, Madison"}},
-		"no words":          {"Hamilton\ta b c\nMadison\t. , ;\n", "", ExitData, []string{"no features"}},
-		"truncated gzip":    {gz[:len(gz)-20], "", ExitData, []string{"in.tsv: the compressed data is cut short, at byte"}},
-		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", ExitData, []string{"in.tsv: the compressed data is corrupt"}},
-		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
-		"too many classes":  {many.String(), "", ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
-		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", ExitData, []string{"1 of 3 lines are no documents", "the label has more than 1024 bytes; probably the columns are swapped"}},
-		"a header":          {"class\tsentence\n" + good, "", ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
-		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", ExitUsage,
+		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 lines are no documents, over --max_rejected=1%", "byte 2597: the line has no tab"}},
+		"one class":         {"Hamilton\tupon the subject\n", "", modelio.ExitData, []string{"only one class has documents, Hamilton"}},
+		"unknown positive":  {good, "Jay", modelio.ExitUsage, []string{"--positive=Jay is no label of the data; found: Hamilton, Madison"}},
+		"both":              {good + "Jay\tthe fourth\n", "Burr", modelio.ExitUsage, []string{"--positive=Burr is no label", "Hamilton, Jay, Madison"}},
+		"no words":          {"Hamilton\ta b c\nMadison\t. , ;\n", "", modelio.ExitData, []string{"no features"}},
+		"truncated gzip":    {gz[:len(gz)-20], "", modelio.ExitData, []string{"in.tsv: the compressed data is cut short, at byte"}},
+		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", modelio.ExitData, []string{"in.tsv: the compressed data is corrupt"}},
+		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", modelio.ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
+		"too many classes":  {many.String(), "", modelio.ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
+		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", modelio.ExitData, []string{"1 of 3 lines are no documents", "the label has more than 1024 bytes; probably the columns are swapped"}},
+		"a header":          {"class\tsentence\n" + good, "", modelio.ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
+		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", modelio.ExitUsage,
 			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestTooManyClassesInWhateverBundles(t *testing.T) {
 		files = append(files, save(t, fmt.Sprintf("in%d.tsv", i), text.String()))
 	}
 	for _, tuning := range []Tuning{{}, {RangeBytes: 64, Threads: 1}, {RangeBytes: 200, Threads: 3, Spill: true}} {
-		for most, exit := range map[int]int{39: ExitData, 279: ExitData, 280: 0} {
+		for most, exit := range map[int]int{39: modelio.ExitData, 279: modelio.ExitData, 280: 0} {
 			d := documents(t, files...)
 			d.MaxClasses, d.Tuning = most, tuning
 			dir := filepath.Join(t.TempDir(), "out")
@@ -107,7 +107,7 @@ func TestTooManyPairs(t *testing.T) {
 	sel.Strategy = modelio.OneVersusOne
 	dir := filepath.Join(t.TempDir(), "out")
 	err := runTrain(t, dir, documents(t, save(t, "in.tsv", text.String())), sel)
-	if exitOf(err) != ExitUsage {
+	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d", exitOf(err))
 	}
 	contains(t, err, "--strategy=ovo makes 10,011 problems of 142 classes, and 10,000 are the most; use --strategy=ovr or --strategy=joint")
@@ -128,7 +128,7 @@ func TestCountTakesAnyNumberOfClasses(t *testing.T) {
 		t.Errorf("%d classes, %+v, %d features", len(m.Classes), m.Classes[7], m.Features)
 	}
 	err := runSelect(t, filepath.Join(t.TempDir(), "s"), dir, nil, choose(t, "none", "2"))
-	if exitOf(err) != ExitUsage {
+	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d", exitOf(err))
 	}
 	contains(t, err, "--positive=none is no label", "and 80 more")
@@ -212,12 +212,12 @@ func TestOutputThatIsTaken(t *testing.T) {
 	}
 	other := choose(t, "", "4")
 	_, err := Check(t.Context(), dir, NewRun("train", "test", &d, nil, &other))
-	if exitOf(err) != ExitUsage {
+	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("another run: %v", err)
 	}
 	contains(t, err, "holds the output of another run")
 	// It may also come in between, when both have begun.
-	if err := runTrain(t, dir, d, other); exitOf(err) != ExitTaken {
+	if err := runTrain(t, dir, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("another run, at the same time: exit %d, %v", exitOf(err), err)
 	}
 
@@ -241,7 +241,7 @@ func TestOutputThatIsTaken(t *testing.T) {
 	}
 	_, err = Check(t.Context(), interrupted, NewRun("train", "test", &d, nil, &other))
 	contains(t, err, "is writing there or was interrupted")
-	if err := runTrain(t, interrupted, d, other); exitOf(err) != ExitTaken {
+	if err := runTrain(t, interrupted, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}
 }
@@ -273,26 +273,26 @@ func TestSelectFromATable(t *testing.T) {
 	for _, c := range []struct {
 		from      string
 		documents map[string]int64
-		sel       Selection
+		sel       selection.Params
 		exit      int
 		want      string
 	}{
-		{table, nil, bernoulli, ExitUsage, "needs the number of documents: --class_documents=Hamilton=n"},
-		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, ExitUsage, `row 1: "upon" is in 374 documents of class Hamilton, which has 51`},
-		{table, map[string]int64{"Jay": 5}, sel, ExitUsage, "Jay is no class"},
-		{table, map[string]int64{"Madison": 14}, sel, ExitUsage, "--class_documents: Hamilton is missing"},
-		{save(t, "whole.csv", "feature,Hamilton,Madison\nx,1,2\n"), map[string]int64{"Madison": 2}, bernoulli, ExitUsage, "--class_documents: Hamilton is missing"},
-		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, ExitUsage, `row 4: "the" is in 10289.5 documents of class Hamilton; it must be a whole number`},
-		{table, nil, choose(t, "Jay", "3"), ExitUsage, "--positive=Jay is no label of the data; found: Hamilton, Madison"},
-		{save(t, "one.csv", "feature,a\nx,1\n"), nil, choose(t, "", "1"), ExitData, "only one class"},
-		{save(t, "bad.csv", "feature,a,b\nx,1,-2\n"), nil, choose(t, "", "1"), ExitUsage, "row 1"},
-		{save(t, "head.csv", "feature,a,b\n"), nil, choose(t, "", "1"), ExitData, "no features"},
-		{save(t, "head-long.csv", "feature,class,count\n"), nil, choose(t, "", "1"), ExitData, "the table has no rows, and so no classes"},
-		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), ExitUsage, `row 2: the count of "x" in class a stands in row 1 already`},
-		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, ExitData, "all counts are zero"},
-		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, ExitUsage, "none.csv: no such file"},
-		{t.TempDir(), nil, sel, ExitUsage, "no run was published here"},
-		{dir, nil, sel, ExitUsage, "has no counts of its own; it was made from " + table},
+		{table, nil, bernoulli, modelio.ExitUsage, "needs the number of documents: --class_documents=Hamilton=n"},
+		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, modelio.ExitUsage, `row 1: "upon" is in 374 documents of class Hamilton, which has 51`},
+		{table, map[string]int64{"Jay": 5}, sel, modelio.ExitUsage, "Jay is no class"},
+		{table, map[string]int64{"Madison": 14}, sel, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
+		{save(t, "whole.csv", "feature,Hamilton,Madison\nx,1,2\n"), map[string]int64{"Madison": 2}, bernoulli, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
+		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, modelio.ExitUsage, `row 4: "the" is in 10289.5 documents of class Hamilton; it must be a whole number`},
+		{table, nil, choose(t, "Jay", "3"), modelio.ExitUsage, "--positive=Jay is no label of the data; found: Hamilton, Madison"},
+		{save(t, "one.csv", "feature,a\nx,1\n"), nil, choose(t, "", "1"), modelio.ExitData, "only one class"},
+		{save(t, "bad.csv", "feature,a,b\nx,1,-2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, "row 1"},
+		{save(t, "head.csv", "feature,a,b\n"), nil, choose(t, "", "1"), modelio.ExitData, "no features"},
+		{save(t, "head-long.csv", "feature,class,count\n"), nil, choose(t, "", "1"), modelio.ExitData, "the table has no rows, and so no classes"},
+		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, `row 2: the count of "x" in class a stands in row 1 already`},
+		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, modelio.ExitData, "all counts are zero"},
+		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, modelio.ExitUsage, "none.csv: no such file"},
+		{t.TempDir(), nil, sel, modelio.ExitUsage, "no run was published here"},
+		{dir, nil, sel, modelio.ExitUsage, "has no counts of its own; it was made from " + table},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		err := runSelect(t, dir, c.from, c.documents, c.sel)
@@ -322,7 +322,7 @@ func TestVerifyNoticesEveryChange(t *testing.T) {
 			if err := os.WriteFile(file, change([]byte(readFile(t, file))), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Verify(t.Context(), dir); exitOf(err) != ExitData {
+			if _, err := Verify(t.Context(), dir); exitOf(err) != modelio.ExitData {
 				t.Errorf("%s %s: %v", name, what, err)
 			}
 		}
@@ -364,7 +364,7 @@ func TestVerifyComputesTheNumbers(t *testing.T) {
 		lie(&p)
 		republish(t, p)
 		_, err := Verify(t.Context(), dir)
-		if exitOf(err) != ExitData {
+		if exitOf(err) != modelio.ExitData {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -425,4 +425,4 @@ func republish(t *testing.T, p modelio.Published) {
 	}
 }
 
-var _ = transforms.ExitData
+var _ = modelio.ExitData

@@ -6,11 +6,12 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // Train counts documents, selects features from the counts, and publishes both under output.
-func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection) {
+func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params) {
 	audit := auditParams(run, d)
 	audit.Selection, audit.Positive, audit.Strategy = true, sel.Positive, sel.Strategy
 	c := count(s, run, output, d, sel, audit)
@@ -29,13 +30,13 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel Select
 // Count counts documents and publishes the counts under output.
 func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
 	audit := auditParams(run, d)
-	c := count(s, run, output, d, Selection{}, audit)
+	c := count(s, run, output, d, selection.Params{}, audit)
 	audited := transforms.Audit(s, c.totals, c.parts, audit)
 	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()})
 }
 
 // Select selects features from counts and publishes them under output.
-func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selection) {
+func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel selection.Params) {
 	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{
 		Run: run, Output: output, Source: c.Source, Classes: c.Classes, Model: sel.Model, Threads: c.Threads,
 	})
@@ -51,7 +52,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel Selectio
 type counted struct{ ranges, parts, histogram, totals, classes beam.PCollection }
 
 // count is the part of the graph that touches the text.
-func count(s beam.Scope, run modelio.Run, output string, d Documents, sel Selection, audit transforms.AuditParams) (c counted) {
+func count(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params, audit transforms.AuditParams) (c counted) {
 	full, _ := d.split()
 	p := d.countParams(run)
 	c.ranges = transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
@@ -76,8 +77,8 @@ func (d Documents) countParams(run modelio.Run) transforms.CountParams {
 }
 
 // selectFrom is the part of the graph that knows counts only.
-func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from transforms.SelectParams, sel Selection) (solved, selected beam.PCollection) {
-	solved = transforms.Solve(s, audited, histogram, transforms.SolveParams{
+func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from transforms.SelectParams, sel selection.Params) (solved, selected beam.PCollection) {
+	solved = transforms.Solve(s, audited, histogram, selection.Params{
 		Model: sel.Model, Method: sel.Method, Strategy: sel.Strategy, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
 	})
 	return solved, transforms.SelectFeatures(s, parts, solved, from)

@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
@@ -66,7 +67,7 @@ func harmless(t *testing.T, what string, read func() error) error {
 }
 
 // small is a run of a few words.
-func small(t *testing.T) (dir string, sel Selection) {
+func small(t *testing.T) (dir string, sel selection.Params) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(file, []byte("a\tupon the tree\nb\twhile the tree\na\tupon upon while\nb\tone two\n"), 0o666); err != nil {
@@ -96,7 +97,7 @@ func TestHostileRuns(t *testing.T) {
 				_, err := Verify(t.Context(), dir)
 				return err
 			})
-			if exitOf(err) != ExitData || !strings.Contains(err.Error(), filepath.Join(dir, name)+": ") {
+			if exitOf(err) != modelio.ExitData || !strings.Contains(err.Error(), filepath.Join(dir, name)+": ") {
 				t.Errorf("%s, %s: verify: %v", name, what, err)
 			}
 			if name == part {
@@ -114,7 +115,7 @@ func TestHostileRuns(t *testing.T) {
 	}
 	forge(t, dir, part, hostile.Files()["a run that is too long"])
 	err := runSelect(t, filepath.Join(t.TempDir(), "out"), dir, nil, sel)
-	if exitOf(err) != ExitData || !strings.Contains(err.Error(), filepath.Join(dir, part)+": not a readable Parquet file: ") {
+	if exitOf(err) != modelio.ExitData || !strings.Contains(err.Error(), filepath.Join(dir, part)+": not a readable Parquet file: ") {
 		t.Errorf("select: %v", err)
 	}
 }
@@ -134,7 +135,7 @@ func TestEveryByteOfARunChanged(t *testing.T) {
 			if err := os.WriteFile(file, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Verify(t.Context(), dir); exitOf(err) != ExitData || !strings.HasSuffix(err.Error(), name+" is not the file that was published") {
+			if _, err := Verify(t.Context(), dir); exitOf(err) != modelio.ExitData || !strings.HasSuffix(err.Error(), name+" is not the file that was published") {
 				t.Errorf("%s, byte %d: %v", name, i, err)
 			}
 			err := harmless(t, name, func() error {
@@ -171,7 +172,7 @@ func TestSelectFromDamagedParts(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out")
 		err := runSelect(t, out, dir, nil, sel)
-		if exitOf(err) != ExitData || err.Error() != part+": is not the file that was published: its checksum differs; restore the counts, or count again" {
+		if exitOf(err) != modelio.ExitData || err.Error() != part+": is not the file that was published: its checksum differs; restore the counts, or count again" {
 			t.Errorf("byte %d: %v", i, err)
 		}
 		checkNothingPublished(t, out)
@@ -191,8 +192,8 @@ func TestCountsThatAreNone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := FindCounts(t.Context(), dir, nil, Selection{Model: solver.Multinomial})
-		if exitOf(err) != ExitUsage || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), want) {
+		_, err := FindCounts(t.Context(), dir, nil, selection.Params{Model: solver.Multinomial})
+		if exitOf(err) != modelio.ExitUsage || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", manifest, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // corpus draws lines of several classes, and counts their words.
@@ -219,7 +219,7 @@ func TestClassesThatTellLittle(t *testing.T) {
 		for _, strategy := range []string{"ovr", "ovo", "joint"} {
 			for _, smoothing := range []float64{0, 1} {
 				sel := choose(t, "", "1", "2", "3")
-				sel.Strategy, sel.Smoothing = transforms.Strategy(strategy), []float64{smoothing}
+				sel.Strategy, sel.Smoothing = selection.Strategy(strategy), []float64{smoothing}
 				dir := filepath.Join(t.TempDir(), "out")
 				if err := runSelect(t, dir, save(t, "counts.csv", table), nil, sel); err != nil {
 					t.Errorf("%s %s %v: %v", name, strategy, smoothing, err)
@@ -236,7 +236,7 @@ func TestClassesThatTellLittle(t *testing.T) {
 		}
 	}
 	err := runSelect(t, filepath.Join(t.TempDir(), "out"), save(t, "large.csv", "feature,a,b,c\nx,9e99,9e99,9e99\ny,1,2,3\n"), nil, choose(t, "", "1"))
-	if exitOf(err) != ExitUsage {
+	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d: %v", exitOf(err), err)
 	}
 	contains(t, err, "large.csv: row 1: the counts of")
@@ -263,7 +263,7 @@ func TestScoresThatAreSmallBesideTheCounts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		table     string
-		strategy  transforms.Strategy
+		strategy  selection.Strategy
 		smoothing []float64
 	}{
 		"sparse, jointly":    {sparse, modelio.Joint, []float64{1e-3, 1, 100, 1e4, 1e6}},

@@ -15,7 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
@@ -45,16 +45,6 @@ type Tuning struct {
 	KeyBits     int    // other than the rest, it changes feature_id; for tests alone
 }
 
-// Selection says which features to select.
-type Selection struct {
-	K         []transforms.K
-	Model     solver.Model
-	Method    solver.Method
-	Strategy  transforms.Strategy
-	Smoothing []float64
-	Positive  string // empty: the last label in byte order, or every class if there are more than two
-}
-
 // Counts is where a selection finds counts that were made before.
 type Counts struct {
 	Source  countio.Source
@@ -79,7 +69,7 @@ func (d Documents) analyzer() *modelio.Analyzer {
 }
 
 // NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.
-func NewRun(verb, version string, documents *Documents, counts *Counts, selection *Selection) modelio.Run {
+func NewRun(verb, version string, documents *Documents, counts *Counts, sel *selection.Params) modelio.Run {
 	options := map[string]string{}
 	var from any
 	if documents != nil {
@@ -118,22 +108,22 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, selectio
 			options["class_documents"] = strings.Join(documents, ",")
 		}
 	}
-	if selection != nil {
+	if sel != nil {
 		var ks []string
-		for _, k := range selection.K {
+		for _, k := range sel.K {
 			ks = append(ks, k.Text)
 		}
 		options["k"] = strings.Join(ks, ",")
-		options["model"] = selection.Model.String()
-		options["method"] = selection.Method.String()
-		options["strategy"] = string(selection.Strategy)
+		options["model"] = sel.Model.String()
+		options["method"] = sel.Method.String()
+		options["strategy"] = string(sel.Strategy)
 		var smoothing []string
-		for _, a := range selection.Smoothing {
+		for _, a := range sel.Smoothing {
 			smoothing = append(smoothing, strconv.FormatFloat(a, 'g', -1, 64))
 		}
 		options["smoothing"] = strings.Join(smoothing, ",")
-		if selection.Positive != "" {
-			options["positive"] = selection.Positive
+		if sel.Positive != "" {
+			options["positive"] = sel.Positive
 		}
 	}
 	now := time.Now().UTC()

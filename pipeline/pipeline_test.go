@@ -21,6 +21,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
 )
@@ -48,11 +49,11 @@ func documents(t testing.TB, patterns ...string) Documents {
 	return Documents{Files: files, MaxRejected: budget, MaxRecordBytes: 8 << 20, Shards: 64}
 }
 
-func choose(t testing.TB, positive string, ks ...string) Selection {
+func choose(t testing.TB, positive string, ks ...string) selection.Params {
 	t.Helper()
-	s := Selection{Smoothing: []float64{1}, Strategy: "ovr", Positive: positive}
+	s := selection.Params{Smoothing: []float64{1}, Strategy: "ovr", Positive: positive}
 	for _, text := range ks {
-		k, err := transforms.ParseK(text)
+		k, err := selection.ParseK(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,12 +62,12 @@ func choose(t testing.TB, positive string, ks ...string) Selection {
 	return s
 }
 
-func runTrain(t testing.TB, dir string, d Documents, sel Selection) error {
+func runTrain(t testing.TB, dir string, d Documents, sel selection.Params) error {
 	t.Helper()
 	return onBoth(t, dir, func(runner Runner, dir string) error { return trainOn(runner, dir, d, sel) })
 }
 
-func trainOn(runner Runner, dir string, d Documents, sel Selection) error {
+func trainOn(runner Runner, dir string, d Documents, sel selection.Params) error {
 	run := NewRun("train", "test", &d, nil, &sel)
 	return Run(context.Background(), runner, dir, run, func(s beam.Scope) { Train(s, run, dir, d, sel) }, func(Progress) {})
 }
@@ -79,7 +80,7 @@ func runCount(t testing.TB, dir string, d Documents) error {
 	})
 }
 
-func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, sel Selection) error {
+func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, sel selection.Params) error {
 	t.Helper()
 	counts, err := FindCounts(context.Background(), from, classDocuments, sel)
 	if err != nil {
@@ -139,7 +140,7 @@ func sums(t testing.TB, dir string) map[string]string {
 
 // exitOf is the exit code that an error means.
 func exitOf(err error) int {
-	var e *Error
+	var e *modelio.Error
 	switch {
 	case err == nil:
 		return 0

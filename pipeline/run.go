@@ -7,94 +7,53 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
-
-// Exit codes, by which a scheduler decides what to do.
-const (
-	ExitFailed = transforms.ExitFailed // the pipeline or its storage failed; a retry may help
-	ExitUsage  = transforms.ExitUsage  // the command does not fit; a retry cannot help
-	ExitData   = transforms.ExitData   // the data failed a gate
-	ExitTaken  = 4                     // another run won the output
-)
-
-// Error is an error with the exit code that it means.
-type Error struct {
-	Exit int
-	Err  error
-}
-
-// Error is the message alone, in one line.
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Usagef returns an error that no retry can help.
-func Usagef(format string, args ...any) error {
-	return &Error{ExitUsage, fmt.Errorf(format, args...)}
-}
-
-// InputError gives an error that was met while looking for input its exit code: what is not there or may not be read will
-// not be there the next time, but a disk that failed may be well again, and a store that was out of reach too.
-func InputError(err error) error {
-	var corrupt *corpusio.CorruptError
-	switch {
-	case errors.As(err, &corrupt):
-		return &Error{ExitData, err}
-	case errors.Is(err, syscall.EIO), errors.Is(err, fileio.ErrUnavailable):
-		return &Error{ExitFailed, err}
-	}
-	return &Error{ExitUsage, err}
-}
 
 // Check looks at an output folder before a run. It reports whether this very run has been published there already, and
 // fails if the folder holds anything else but what an earlier attempt at this run has left. An attempt that was killed when it
 // had published may have left its claim, which goes.
 func Check(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
 	if !utf8.ValidString(output) {
-		return false, Usagef("--output=%q: the name is not UTF-8", output)
+		return false, modelio.Usagef("--output=%q: the name is not UTF-8", output)
 	}
 	store, err := fileio.For(output)
 	if err != nil {
-		return false, &Error{ExitUsage, err}
+		return false, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
 	if err := store.CheckWritable(ctx, output); err != nil {
-		return false, InputError(err)
+		return false, modelio.InputError(err)
 	}
 	var unreadable *modelio.UnreadableError
 	state, err := modelio.ReadState(ctx, output)
 	switch {
 	case errors.As(err, &unreadable):
-		return false, Usagef("%w; remove the folder, or choose another --output", err)
+		return false, modelio.Usagef("%w; remove the folder, or choose another --output", err)
 	case err != nil:
-		return false, &Error{ExitFailed, err}
+		return false, &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		// The run may have been killed at its very end, even after its claim was gone.
 		if err := modelio.Tidy(ctx, output, run); err != nil {
-			return true, &Error{ExitFailed, err}
+			return true, &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 		}
 		return true, nil
 	case state.Success != nil:
 		manifest, err := modelio.ReadManifest(ctx, output)
 		if err != nil {
-			return false, Usagef("%w; choose another --output", err)
+			return false, modelio.Usagef("%w; choose another --output", err)
 		}
-		return false, Usagef("%s: holds the output of another run (%s: %s); choose another --output%s", output, state.Success.Run,
+		return false, modelio.Usagef("%s: holds the output of another run (%s: %s); choose another --output%s", output, state.Success.Run,
 			difference(manifest.Run, run), hint(manifest.Run, run, output))
 	case state.Foreign != "":
-		return false, Usagef("%s: is not empty: it holds %s; choose another --output", output, strings.TrimPrefix(state.Foreign, fileio.Join(output, "")))
+		return false, modelio.Usagef("%s: is not empty: it holds %s; choose another --output", output, strings.TrimPrefix(state.Foreign, fileio.Join(output, "")))
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:
-		return false, Usagef("%s: another run (%s: %s) is writing there or was interrupted; choose another --output, or remove it", output, state.Started.ID,
+		return false, modelio.Usagef("%s: another run (%s: %s) is writing there or was interrupted; choose another --output, or remove it", output, state.Started.ID,
 			difference(*state.Started, run))
 	}
 	return false, nil
@@ -103,8 +62,8 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 // Refuse leaves the verdict of a run whose data were found wanting before there was a job, as a job would, and returns the
 // error that says so. A folder that is not free for the run stays as it is.
 func Refuse(ctx context.Context, output string, run modelio.Run, err error) error {
-	var data *Error
-	if !errors.As(err, &data) || data.Exit != ExitData || output == "" {
+	var data *modelio.Error
+	if !errors.As(err, &data) || data.Exit != modelio.ExitData || output == "" {
 		return err
 	}
 	if published, e := Check(ctx, output, run); e != nil || published {
@@ -115,7 +74,7 @@ func Refuse(ctx context.Context, output string, run modelio.Run, err error) erro
 		e = modelio.Refuse(ctx, output, run, modelio.Verdict{Run: run.ID, Exit: data.Exit, Message: err.Error()})
 	}
 	if e != nil {
-		return &Error{data.Exit, fmt.Errorf("%w (and no %s: %w)", err, modelio.VerdictFile, e)}
+		return &modelio.Error{Exit: data.Exit, Err: fmt.Errorf("%w (and no %s: %w)", err, modelio.VerdictFile, e)}
 	}
 	return err
 }
@@ -165,7 +124,7 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	}()
 	before, err := modelio.ReadState(ctx, output)
 	if err != nil {
-		return &Error{ExitFailed, err}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 	}
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
@@ -188,33 +147,33 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 		// Our own launcher has not come to the engine; of what the SDK's has done nothing is known.
 		cancelled = &cancelledError{cause: context.Cause(ctx), confirmed: runner.Beam == ""}
 	}
-	var usage *Error
+	var usage *modelio.Error
 	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)
 	switch {
 	case err == nil && state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		return nil
 	case cancelled != nil:
-		return &Error{ExitFailed, cancelled}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: cancelled}
 	case err != nil && failed != nil:
-		return &Error{ExitFailed, fmt.Errorf("%w; %w", failed, err)}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: fmt.Errorf("%w; %w", failed, err)}
 	case err != nil:
-		return &Error{ExitFailed, err}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 	case state.Success != nil:
-		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Success.Run, Published: true}}
+		return &modelio.Error{Exit: modelio.ExitTaken, Err: &modelio.TakenError{Dir: output, Run: state.Success.Run, Published: true}}
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:
-		return &Error{ExitTaken, &modelio.TakenError{Dir: output, Run: state.Started.ID}}
+		return &modelio.Error{Exit: modelio.ExitTaken, Err: &modelio.TakenError{Dir: output, Run: state.Started.ID}}
 	case judged(state.Verdict, before.Verdict, run):
-		return &Error{state.Verdict.Exit, errors.New(state.Verdict.Message)}
+		return &modelio.Error{Exit: state.Verdict.Exit, Err: errors.New(state.Verdict.Message)}
 	case errors.As(failed, &usage):
 		return usage
 	case failed != nil && strings.Contains(failed.Error(), fileio.ErrTaken.Error()):
-		return &Error{ExitTaken, failed}
+		return &modelio.Error{Exit: modelio.ExitTaken, Err: failed}
 	case failed != nil:
-		return &Error{ExitFailed, failed}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: failed}
 	case !runner.Loopback():
-		return &Error{ExitUsage, fmt.Errorf("%s: the job ended well, but nothing is published here: is this a folder of all hosts, and not one on each?", output)}
+		return &modelio.Error{Exit: modelio.ExitUsage, Err: fmt.Errorf("%s: the job ended well, but nothing is published here: is this a folder of all hosts, and not one on each?", output)}
 	}
-	return &Error{ExitFailed, fmt.Errorf("%s: the job ended without publishing anything", output)}
+	return &modelio.Error{Exit: modelio.ExitFailed, Err: fmt.Errorf("%s: the job ended without publishing anything", output)}
 }
 
 // judged reports whether a verdict is of this run: by this attempt, or by one at the same time, which promised the same. One
@@ -227,7 +186,7 @@ func judged(verdict, before *modelio.Verdict, run modelio.Run) bool {
 // explain makes one line of an error of the runner, which holds a plan and a stack where a step has failed.
 func (r Runner) explain(failed error) error {
 	var cancelled *cancelledError
-	var usage *Error
+	var usage *modelio.Error
 	switch {
 	case failed == nil, errors.As(failed, &cancelled), errors.As(failed, &usage):
 		return failed
@@ -261,7 +220,7 @@ func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
 	if err := runner.execute(ctx, p, observer{}); err != nil {
-		return &Error{ExitFailed, fmt.Errorf("%s: %s", runner.Template, cause(err))}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: fmt.Errorf("%s: %s", runner.Template, cause(err))}
 	}
 	return nil
 }

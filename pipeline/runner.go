@@ -18,6 +18,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
 // Runner is where a job runs. The zero value is Beam's direct runner, inside this process.
@@ -149,7 +151,7 @@ func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() err
 	connection, err := grpc.NewClient(r.Endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: time.Minute}))
 	if err != nil {
-		return nil, nil, Usagef("--endpoint=%s: %w", r.Endpoint, err)
+		return nil, nil, modelio.Usagef("--endpoint=%s: %w", r.Endpoint, err)
 	}
 	client := jobpb.NewJobServiceClient(connection)
 	trial, cancel := context.WithTimeout(ctx, connectTimeout)
@@ -170,7 +172,7 @@ func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph
 	}
 	prepared, staging, token, err := runnerlib.Prepare(ctx, client, graph, options)
 	if err != nil && strings.Contains(err.Error(), "Unimplemented") {
-		return job{}, Usagef("--endpoint=%s: what answers there is no Beam job server; that has port 8099 if nobody moved it", r.Endpoint)
+		return job{}, modelio.Usagef("--endpoint=%s: what answers there is no Beam job server; that has port 8099 if nobody moved it", r.Endpoint)
 	}
 	if err != nil {
 		return job{}, err

@@ -15,8 +15,8 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
@@ -416,7 +416,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 	for _, strategy := range []string{"ovr", "ovo", "joint"} {
 		for _, model := range []string{"multinomial", "bernoulli"} {
 			sel := choose(t, "", "5", "40%") // 40 % has features of which others are alike
-			sel.Strategy, sel.Model = transforms.Strategy(strategy), parseModel(t, model)
+			sel.Strategy, sel.Model = selection.Strategy(strategy), parseModel(t, model)
 			var rows [][]modelio.FeatureRow
 			for _, from := range []string{counted, own} {
 				of := classDocuments
@@ -471,7 +471,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 
 // One word gains nothing, and any is the best: it is the one that most would name.
 func TestOneWordOfFederalist(t *testing.T) {
-	for _, strategy := range []transforms.Strategy{modelio.OneVersusRest, modelio.Joint} {
+	for _, strategy := range []selection.Strategy{modelio.OneVersusRest, modelio.Joint} {
 		dir := filepath.Join(t.TempDir(), "out")
 		sel := choose(t, "Hamilton", "1", "2")
 		if sel.Strategy = strategy; strategy == modelio.Joint {
@@ -494,7 +494,7 @@ func TestOneWordOfFederalist(t *testing.T) {
 func TestTiesAreTold(t *testing.T) {
 	table := save(t, "counts.csv", "feature,a,b,c\nx,90,0,5\ny,1,80,4\n"+
 		"p,0,3,0\nq,0,3,0\nr,0,3,0\ns,0,3,0\nt,0,3,0\n")
-	for _, strategy := range []transforms.Strategy{modelio.OneVersusRest, modelio.Joint} {
+	for _, strategy := range []selection.Strategy{modelio.OneVersusRest, modelio.Joint} {
 		for k, want := range map[string][2]int64{"2": {0, 0}, "4": {2, 3}, "7": {0, 0}} {
 			sel := choose(t, "", k)
 			if sel.Strategy = strategy; strategy == modelio.OneVersusRest {

@@ -17,14 +17,15 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
-	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
 // Verify computes again, from the counts of a run, what its other files say: sums, scores, parameters, gains, bounds,
 // the order of the features, and the names of buckets. That a model is optimal it does not prove again; the gap is. It returns what it has found to
-// be true, a sentence each. It fails with ExitData on the first thing that is not. It needs the memory of the distinct counts.
+// be true, a sentence each. It fails with modelio.ExitData on the first thing that is not. It needs the memory of the distinct counts.
 func Verify(ctx context.Context, dir string) (checks []string, err error) {
 	v, err := VerifyFiles(ctx, dir)
 	if err != nil {
@@ -71,9 +72,9 @@ func (v *Verification) failed(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fileio.ErrUnavailable):
-		return &Error{ExitFailed, err}
+		return &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 	}
-	return &Error{ExitData, fmt.Errorf("%s: %w", v.dir, err)}
+	return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: %w", v.dir, err)}
 }
 
 // labelled are the counts of a feature in the classes in which it has any.
@@ -222,7 +223,7 @@ func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
 func (v *Verification) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
-	classes := countio.ClassesOf(transforms.Labels(v.Run.Manifest.Classes))
+	classes := countio.ClassesOf(selection.Labels(v.Run.Manifest.Classes))
 	sums = countio.NewClassSums(classes)
 	hist := histogram.New()
 	model := solver.Multinomial
@@ -269,7 +270,7 @@ func (v *Verification) read(source countio.Source, files []countio.FileSum) (sum
 		}
 	}
 	if n := len(v.Run.Manifest.Classes); n < len(classes.Labels) {
-		return nil, 0, fmt.Errorf("the counts have the class %s, the manifest has not", transforms.ListLabels(classes.Labels[n:]))
+		return nil, 0, fmt.Errorf("the counts have the class %s, the manifest has not", selection.ListLabels(classes.Labels[n:]))
 	}
 	return sums, features, v.group(hist)
 }
@@ -284,9 +285,9 @@ func (v *Verification) group(hist *histogram.Histogram) (err error) {
 		*b, pieces = pieces[0], pieces[1:]
 		return true
 	}
-	v.vectors, err = transforms.CollectVectors(next, len(v.Run.Manifest.Classes))
+	v.vectors, err = selection.CollectVectors(next, len(v.Run.Manifest.Classes))
 	if err == nil {
-		v.groups = transforms.Groups(v.vectors, v.Run.Manifest.Classes)
+		v.groups = selection.Groups(v.vectors, v.Run.Manifest.Classes)
 	}
 	return err
 }

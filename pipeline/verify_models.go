@@ -14,8 +14,8 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // analyzer compares what model.parquet says of its features with the manifest.
@@ -63,7 +63,7 @@ func (v *Verification) models() error {
 // model verifies one model, which has a row for each class if it is joint.
 func (v *Verification) model(rows []modelio.ModelRow) error {
 	m := rows[0]
-	if err := transforms.CheckProblem(v.Run.Manifest.Classes, rows); err != nil {
+	if err := selection.CheckProblem(v.Run.Manifest.Classes, rows); err != nil {
 		return err
 	}
 	if m.M != v.Run.Manifest.Features || !isCertificate(m.Certificate) {
@@ -73,10 +73,10 @@ func (v *Verification) model(rows []modelio.ModelRow) error {
 	if int64(len(published)) != m.K*int64(len(rows)) {
 		return fmt.Errorf("the model has %d rows of features", len(published))
 	}
-	var features []transforms.Feature
-	solution := transforms.Solution{Models: rows}
+	var features []selection.Feature
+	solution := selection.Solution{Models: rows}
 	if m.Strategy == modelio.Joint {
-		solution.Joint = &transforms.JointSolution{}
+		solution.Joint = &selection.JointSolution{}
 	}
 	names := map[string]bool{}
 	for i, f := range published {
@@ -89,7 +89,7 @@ func (v *Verification) model(rows []modelio.ModelRow) error {
 			if !v.Run.Manifest.SameHash() {
 				counted.id = f.FeatureID // of a hash that this program does not have
 			}
-			feature := transforms.Feature{Name: f.Feature, ID: counted.id,
+			feature := selection.Feature{Name: f.Feature, ID: counted.id,
 				Counts: solution.Counts(counted.labels, func(i int) float64 { return counted.counts[i] })}
 			if counted.documents != nil {
 				feature.Documents = solution.Counts(counted.labels, func(i int) float64 { return counted.documents[i] })
@@ -138,7 +138,7 @@ type evaluated struct {
 }
 
 // again solves nothing, but evaluates what was found, and completes the solution by it.
-func (v *Verification) again(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+func (v *Verification) again(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
 	if s.Joint != nil {
 		e, err = v.jointAgain(s, features)
 	} else {
@@ -160,7 +160,7 @@ func (v *Verification) again(s *transforms.Solution, features []transforms.Featu
 	return e, err
 }
 
-func (v *Verification) sidesAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+func (v *Verification) sidesAgain(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
 	m := s.Models[0]
 	p, err := v.problem(m)
 	if err != nil {
@@ -180,12 +180,12 @@ func (v *Verification) sidesAgain(s *transforms.Solution, features []transforms.
 	return e, err
 }
 
-func (v *Verification) jointAgain(s *transforms.Solution, features []transforms.Feature) (e evaluated, err error) {
+func (v *Verification) jointAgain(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
 	model, err := solver.ParseModel(s.Models[0].Model)
 	if err != nil {
 		return e, err
 	}
-	p := transforms.JointProblem(v.vectors, v.Run.Manifest.Classes, model, s.Models[0].Smoothing)
+	p := selection.JointProblem(v.vectors, v.Run.Manifest.Classes, model, s.Models[0].Smoothing)
 	p.K = s.Models[0].K
 	take, err := takeOf(features, p.Len(), p.Find)
 	if err != nil {
@@ -205,7 +205,7 @@ func (v *Verification) jointAgain(s *transforms.Solution, features []transforms.
 }
 
 // takeOf counts the features in each of n groups; find tells the group of counts, or -1.
-func takeOf(features []transforms.Feature, n int, find func(counts []float64) int) (take []int64, err error) {
+func takeOf(features []selection.Feature, n int, find func(counts []float64) int) (take []int64, err error) {
 	take = make([]int64, n)
 	for _, f := range features {
 		at := find(f.Counts)
@@ -312,7 +312,7 @@ func (v *Verification) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error 
 	for _, row := range rows {
 		ks = append(ks, row.K)
 	}
-	want, err := transforms.PathRows(m, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
+	want, err := selection.PathRows(m, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
 	if err != nil {
 		return err
 	}

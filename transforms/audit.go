@@ -10,24 +10,17 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 )
 
 func init() {
 	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&auditFn{})
 }
-
-// Exit codes of a verdict.
-const (
-	ExitFailed = 1 // a retry may help
-	ExitUsage  = 2 // the configuration does not fit the data
-	ExitData   = 3 // the data failed a gate
-)
 
 // AuditParams parameterise Audit.
 type AuditParams struct {
@@ -43,7 +36,7 @@ type AuditParams struct {
 	// Selection asks for what a selection of features needs, too: several classes, Positive among them.
 	Selection bool
 	Positive  string
-	Strategy  Strategy
+	Strategy  selection.Strategy
 }
 
 // Audit checks that every byte of the input was read once, that every token and document that was counted has arrived
@@ -119,9 +112,9 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 		a.Classes = append(a.Classes, modelio.Class{Label: label, Documents: documents, Tokens: c.Tokens, Postings: c.Postings})
 	}
 	if p.Selection {
-		a.Verdict = p.verdict(JudgeClasses(a.Classes, p.Positive, p.Strategy))
+		a.Verdict = p.verdict(selection.JudgeClasses(a.Classes, p.Positive, p.Strategy))
 		if a.Verdict == nil && a.Features == 0 {
-			a.Verdict = p.verdict(ExitData, "the documents have no features to select from")
+			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from")
 		}
 	}
 	a.Warnings = warnings(a, p.Empty)
@@ -176,7 +169,7 @@ func judgeParts(parts []Part, p AuditParams) *modelio.Verdict {
 	if message != "" {
 		message += "; restore the counts, or count again"
 	}
-	return p.verdict(ExitData, message)
+	return p.verdict(modelio.ExitData, message)
 }
 
 // checkSpans holds that each input was read from its start to its end, once.
@@ -213,50 +206,6 @@ func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
 	}
 	slices.SortFunc(list, func(a, b modelio.Input) int { return cmp.Compare(a.Name, b.Name) })
 	return list
-}
-
-// Labels returns the labels of classes.
-func Labels(classes []modelio.Class) []string {
-	labels := make([]string, len(classes))
-	for i, c := range classes {
-		labels[i] = c.Label
-	}
-	return labels
-}
-
-// JudgeClasses is the gate for the classes of a selection. The message is empty if they are good.
-func JudgeClasses(classes []modelio.Class, positive string, strategy Strategy) (exit int, message string) {
-	labels := Labels(classes)
-	n := strategy.Problems(len(classes), positive)
-	switch {
-	case positive != "" && !slices.Contains(labels, positive):
-		return ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, ListLabels(labels))
-	case len(labels) == 1:
-		return ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", ListLabels(labels))
-	case strategy == modelio.OneVersusOne && n > maxProblems:
-		return ExitUsage, fmt.Sprintf("--strategy=ovo makes %s problems of %s classes, and %s are the most; use --strategy=ovr or --strategy=joint",
-			humanize.Comma(n), humanize.Comma(int64(len(classes))), humanize.Comma(maxProblems))
-	}
-	return 0, ""
-}
-
-// ListLabels quotes the first labels, shortened.
-func ListLabels(labels []string) string {
-	const most, longest = 20, 40
-	var shown []string
-	for _, label := range labels[:min(len(labels), most)] {
-		if runes := []rune(label); len(runes) > longest {
-			label = string(runes[:longest]) + "…"
-		}
-		if quoted := strconv.Quote(label); quoted != `"`+label+`"` || strings.ContainsAny(label, ", ") {
-			label = quoted
-		}
-		shown = append(shown, label)
-	}
-	if len(labels) > most {
-		shown = append(shown, fmt.Sprintf("and %d more", len(labels)-most))
-	}
-	return strings.Join(shown, ", ")
 }
 
 func warnings(a Audited, empty []corpusio.File) (list []string) {

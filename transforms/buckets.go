@@ -1,17 +1,14 @@
 package transforms
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/feature"
-	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
@@ -54,7 +51,7 @@ func (f *nameFn) Teardown() { f.count.abandon() }
 func (f *nameFn) ProcessElement(ctx context.Context, element []byte, selected func(*[]byte) bool, emit func(int, []byte)) error {
 	if f.count.only == nil {
 		f.count.only = kernel.NewBuckets(f.HashBits)
-		err := each(selected, func(s Selected) error {
+		err := each(selected, func(s selection.Selected) error {
 			for _, feat := range s.Features {
 				f.count.only.Add(feature.Key(feat.ID))
 			}
@@ -95,9 +92,9 @@ func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next, lists 
 	}
 	out := NamedBuckets{}
 	size := 0
-	var b bucket
+	var b selection.Bucket
 	flush := func() error {
-		rows := b.rows(f.HashBits)
+		rows := b.Rows(f.HashBits)
 		for _, row := range rows {
 			size += len(row.Name) + 64
 		}
@@ -110,20 +107,20 @@ func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next, lists 
 	}
 	mask := block.KeyMask(f.HashBits)
 	err = block.MergeSources(sources, len(classes.Labels), func(feat *block.Feature) error {
-		if key := feat.Key & mask; b.distinct > 0 && b.key != key {
+		if key := feat.Key & mask; !b.Empty() && b.Key != key {
 			if err := flush(); err != nil {
 				return err
 			}
-			b = bucket{}
+			b = selection.Bucket{}
 		}
-		b.key = feat.Key & mask
-		b.add(feat)
+		b.Key = feat.Key & mask
+		b.Add(feat)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("names of shard %d: %w", shard, err)
 	}
-	if b.distinct > 0 {
+	if !b.Empty() {
 		if err := flush(); err != nil {
 			return err
 		}
@@ -132,44 +129,4 @@ func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next, lists 
 		return err
 	}
 	return emitRecord(emit, out)
-}
-
-// bucket collects the names of one bucket.
-type bucket struct {
-	key             uint64
-	names           []bucketName // the most frequent, in order
-	total, distinct int64
-}
-
-type bucketName struct {
-	name  []byte
-	count int64
-}
-
-func (b *bucket) add(feat *block.Feature) {
-	n := bucketName{name: feat.Name}
-	for _, c := range feat.Counts {
-		n.count += c.Occurrences
-	}
-	b.distinct++
-	b.total += n.count
-	at, _ := slices.BinarySearchFunc(b.names, n, func(a, b bucketName) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), bytes.Compare(a.name, b.name))
-	})
-	if at == modelio.MostNames {
-		return
-	}
-	n.name = bytes.Clone(n.name)
-	b.names = slices.Insert(b.names, at, n)
-	b.names = b.names[:min(len(b.names), modelio.MostNames)]
-}
-
-func (b *bucket) rows(bits int) (rows []modelio.BucketRow) {
-	for i, n := range b.names {
-		rows = append(rows, modelio.BucketRow{
-			Feature: string(kernel.AppendBucket(nil, b.key, bits)), FeatureID: feature.ID(b.key), Rank: int64(i + 1),
-			Name: string(n.name), Count: n.count, Share: float64(n.count) / float64(b.total), Names: b.distinct,
-		})
-	}
-	return rows
 }

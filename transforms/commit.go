@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 )
 
 func init() {
@@ -100,30 +101,30 @@ func (p CommitParams) commit(ctx context.Context, audits, solved, selected, name
 	if err != nil {
 		return err
 	}
-	var tables tables
-	if err := each(solved, func(s Solved) error { tables.collect(s); return nil }); err != nil {
+	var tables selection.Tables
+	if err := each(solved, func(s selection.Solved) error { tables.Collect(s); return nil }); err != nil {
 		return err
 	}
-	if tables.verdict != nil {
-		return modelio.Refuse(ctx, p.Output, p.Run, *tables.verdict)
+	if tables.Verdict != nil {
+		return modelio.Refuse(ctx, p.Output, p.Run, *tables.Verdict)
 	}
-	if err := each(selected, func(s Selected) error { tables.add(s); return nil }); err != nil {
+	if err := each(selected, func(s selection.Selected) error { tables.Add(s); return nil }); err != nil {
 		return err
 	}
-	if err := tables.rank(); err != nil {
+	if err := tables.Rank(); err != nil {
 		return err
 	}
 	if named != nil {
-		if err := each(named, func(b NamedBuckets) error { tables.buckets = append(tables.buckets, b.Rows...); return nil }); err != nil {
+		if err := each(named, func(b NamedBuckets) error { tables.Buckets = append(tables.Buckets, b.Rows...); return nil }); err != nil {
 			return err
 		}
-		if err := tables.nameBuckets(); err != nil {
+		if err := tables.NameBuckets(); err != nil {
 			return err
 		}
 	}
 	m := p.manifest(a)
-	m.Warnings = append(m.Warnings, tables.warnings...)
-	sums, err := tables.write(ctx, modelio.NewGuard(p.Output, p.Run), p.Analyzer)
+	m.Warnings = append(m.Warnings, tables.Warnings...)
+	sums, err := tables.Write(ctx, modelio.NewGuard(p.Output, p.Run), p.Analyzer)
 	if err != nil {
 		return err
 	}

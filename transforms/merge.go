@@ -10,9 +10,9 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
-	"github.com/sparsenb/sparsenb/transforms/histogram"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 

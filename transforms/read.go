@@ -10,8 +10,9 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms/histogram"
 )
 
 func init() {
@@ -105,7 +106,7 @@ func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte
 
 func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPairs func([]byte)) error {
 	part := Part{FileSum: sum}
-	classes := countio.ClassesOf(Labels(f.Params.Classes))
+	classes := countio.ClassesOf(selection.Labels(f.Params.Classes))
 	sums := countio.NewClassSums(classes)
 	hist := histogram.New()
 	var counts []float64
@@ -125,7 +126,7 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 		return emitDamaged(emitPart, part, err)
 	}
 	if n := len(f.Params.Classes); n < len(classes.Labels) {
-		return fmt.Errorf("%s: has counts of %s, which no document had", sum.Name, ListLabels(classes.Labels[n:]))
+		return fmt.Errorf("%s: has counts of %s, which no document had", sum.Name, selection.ListLabels(classes.Labels[n:]))
 	}
 	totals := make([]ClassTotal, len(classes.Labels))
 	for i, label := range classes.Labels {

@@ -236,28 +236,6 @@ func joinAudited(next func(*[]byte) bool) (a Audited, err error) {
 	return a, nil
 }
 
-// Solved is a piece of what Solve has found; each element has one of the fields.
-type Solved struct {
-	Verdict  *modelio.Verdict
-	Solution *Solution
-	Path     []modelio.PathRow
-	Warnings []string
-}
-
-// Selected are features of one model, as a part has found them.
-type Selected struct {
-	Model    modelio.Key
-	Features []Feature
-}
-
-// Feature is a selected feature with its counts on the sides of the problem.
-type Feature struct {
-	Name      string
-	ID        int64
-	Counts    []float64
-	Documents []float64 // nil where they are not known, or are the counts
-}
-
 // NamedBuckets are the names of some of the selected buckets.
 type NamedBuckets struct {
 	Rows []modelio.BucketRow

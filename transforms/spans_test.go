@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
 // Input whose bytes changed on the way is worth another try, whatever is wrong with it: that is not so in the store.
@@ -19,7 +20,7 @@ func TestChangedBytesMayPass(t *testing.T) {
 		totals.Spans = []corpusio.Span{{File: file, Start: 0, End: 4, CRC: 2}, {File: file, Start: 4, End: 10, CRC: 3}}
 		totals.normalise()
 		v := judgeInput(t.Context(), totals, AuditParams{Files: 1})
-		if v == nil || v.Exit != ExitFailed || !strings.HasPrefix(v.Message, "gs://b/in: the bytes that were read have the CRC-32C ") {
+		if v == nil || v.Exit != modelio.ExitFailed || !strings.HasPrefix(v.Message, "gs://b/in: the bytes that were read have the CRC-32C ") {
 			t.Errorf("%s: %+v", what, v)
 		}
 	}

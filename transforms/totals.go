@@ -12,6 +12,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
@@ -51,7 +52,7 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 	sum.Verdict = judgeInput(ctx, sum, f.Params)
 	labels := slices.Sorted(maps.Keys(sum.Classes))
 	if _, err := block.NewClasses(labels); err != nil {
-		sum.Verdict = f.Params.verdict(ExitData, err.Error())
+		sum.Verdict = f.Params.verdict(modelio.ExitData, err.Error())
 	}
 	pieces, err := sum.pieces()
 	if err := emitRecords(emitSum, pieces, err); err != nil {
@@ -68,15 +69,15 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
 	for _, s := range t.Spans { // before anything else: what is wrong may not be so in the store
 		if err := s.Check(); err != nil {
-			return p.verdict(ExitFailed, err.Error())
+			return p.verdict(modelio.ExitFailed, err.Error())
 		}
 	}
 	// These two end the reading, so that what else there is depends on how far it had come.
 	if len(t.Headers) > 0 {
-		return p.verdict(ExitData, t.Headers[0].Error())
+		return p.verdict(modelio.ExitData, t.Headers[0].Error())
 	}
 	if t.TooMany {
-		return p.verdict(ExitData, fmt.Sprintf("there are more than %s different labels%s; %s; a larger --max_classes allows more classes",
+		return p.verdict(modelio.ExitData, fmt.Sprintf("there are more than %s different labels%s; %s; a larger --max_classes allows more classes",
 			humanize.Comma(int64(p.MaxClasses)), p.example(ctx), swapped))
 	}
 	if len(t.Corrupt) > 0 {
@@ -84,7 +85,7 @@ func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
 		if n := len(t.Corrupt) - 1; n > 0 {
 			message += fmt.Sprintf(" (and %d more files)", n)
 		}
-		return p.verdict(ExitData, message)
+		return p.verdict(modelio.ExitData, message)
 	}
 	documents, rejected := int64(0), t.rejected()
 	for _, c := range t.Classes {
@@ -100,11 +101,11 @@ func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
 	}
 	switch {
 	case documents == 0 && rejected == 0:
-		return p.verdict(ExitData, "no documents: the input has no lines with anything in them")
+		return p.verdict(modelio.ExitData, "no documents: the input has no lines with anything in them")
 	case documents == 0:
-		return p.verdict(ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
+		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
 	case p.MaxRejected.exceeded(rejected, documents+rejected):
-		return p.verdict(ExitData, fmt.Sprintf("%d of %d lines are no documents, over --max_rejected=%s%s",
+		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d lines are no documents, over --max_rejected=%s%s",
 			rejected, documents+rejected, p.MaxRejected.Text, first))
 	}
 	return nil
@@ -120,5 +121,5 @@ func (p AuditParams) example(ctx context.Context) string {
 	if err != nil || label == "" {
 		return ""
 	}
-	return ", such as " + ListLabels([]string{label})
+	return ", such as " + selection.ListLabels([]string{label})
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
@@ -27,7 +28,7 @@ const maxUnits = 100
 
 func (f analysisFlags) parse(d *pipeline.Documents) (err error) {
 	if d.Analyzer.Unit, err = kernel.ParseUnit(*f.analyzer); err != nil {
-		return pipeline.Usagef("--analyzer=%w", err)
+		return modelio.Usagef("--analyzer=%w", err)
 	}
 	if d.Analyzer.Min, d.Analyzer.Max, err = parseNgrams(*f.ngrams); err != nil {
 		return err
@@ -49,7 +50,7 @@ func parseNgrams(text string) (least, most int, err error) {
 		most, err = strconv.Atoi(strings.TrimSpace(last))
 	}
 	if err != nil || least < 1 || most < least || most > maxUnits {
-		return 0, 0, pipeline.Usagef("--ngrams=%s: it is the least and the most words or characters of a feature, from 1 to %d, such as 1,2", text, maxUnits)
+		return 0, 0, modelio.Usagef("--ngrams=%s: it is the least and the most words or characters of a feature, from 1 to %d, such as 1,2", text, maxUnits)
 	}
 	return least, most, nil
 }
@@ -57,10 +58,10 @@ func parseNgrams(text string) (least, most int, err error) {
 // checkAnalysis finds what does not fit together.
 func checkAnalysis(d pipeline.Documents, stopWords string) error {
 	if d.Analyzer.Unit != kernel.Word && stopWords != "" {
-		return pipeline.Usagef("--stop_words=%s: is for --analyzer=word, not for %s; leave it out", stopWords, d.Analyzer.Unit)
+		return modelio.Usagef("--stop_words=%s: is for --analyzer=word, not for %s; leave it out", stopWords, d.Analyzer.Unit)
 	}
 	if n := d.Analyzer.NameBytes(d.MaxRecordBytes); n > kernel.MaxNameBytes {
-		return pipeline.Usagef("--ngrams=%d,%d: a document of --max_record_bytes=%d could have features of more than 2 GB; lower one of the two", d.Analyzer.Min, d.Analyzer.Max, d.MaxRecordBytes)
+		return modelio.Usagef("--ngrams=%d,%d: a document of --max_record_bytes=%d could have features of more than 2 GB; lower one of the two", d.Analyzer.Min, d.Analyzer.Max, d.MaxRecordBytes)
 	}
 	return nil
 }

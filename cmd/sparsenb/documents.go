@@ -12,6 +12,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -73,7 +74,7 @@ func addOutputFlag(fs *flag.FlagSet) *string {
 // check looks for the flags that must be there.
 func (f *documentFlags) check() error {
 	if len(f.input) == 0 || slices.Contains(f.input, "") {
-		return pipeline.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
+		return modelio.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
 	}
 	return required("output", *f.output, "the folder to write to")
 }
@@ -97,7 +98,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		return d, err
 	}
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
-		return d, pipeline.Usagef("--max_rejected: %w", err)
+		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
 	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes, 1, 256<<20); err != nil {
 		return d, err
@@ -116,10 +117,10 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		return d, err
 	}
 	if d.Files, err = corpusio.List(ctx, f.input); err != nil {
-		return d, pipeline.InputError(explainInput(err))
+		return d, modelio.InputError(explainInput(err))
 	}
 	if !hasContent(d.Files) {
-		return d, &pipeline.Error{Exit: pipeline.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
+		return d, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
 	}
 	return d, nil
 }
@@ -159,7 +160,7 @@ func readStopWords(ctx context.Context, name string) (words []string, err error)
 	}
 	content, err := fileio.ReadAll(ctx, name, maxStopWords)
 	if err != nil {
-		return nil, pipeline.InputError(fmt.Errorf("--stop_words: %w", err))
+		return nil, modelio.InputError(fmt.Errorf("--stop_words: %w", err))
 	}
 	var useless []string
 	for _, line := range strings.Split(strings.TrimPrefix(string(content), "\ufeff"), "\n") {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
@@ -73,7 +73,7 @@ type single struct {
 // Set fails if a value was given before.
 func (s *single) Set(value string) error {
 	if s.given {
-		*s.repeated = pipeline.Usagef("--%s is given twice, as %q and as %q; give it once", s.name, s.Value, value)
+		*s.repeated = modelio.Usagef("--%s is given twice, as %q and as %q; give it once", s.name, s.Value, value)
 		return *s.repeated
 	}
 	s.given = true
@@ -88,7 +88,7 @@ func (s *single) IsBoolFlag() bool {
 
 // explainFlag puts an error of package flag in our words.
 func explainFlag(fs *flag.FlagSet, own flags, err error) error {
-	var usage *pipeline.Error
+	var usage *modelio.Error
 	if errors.As(err, &usage) {
 		return err
 	}
@@ -96,10 +96,10 @@ func explainFlag(fs *flag.FlagSet, own flags, err error) error {
 		var all []string
 		fs.VisitAll(func(f *flag.Flag) { all = append(all, f.Name) })
 		guess := cmp.Or(didYouMean(name, own.names), didYouMean(name, all))
-		return pipeline.Usagef("--%s is no flag of sparsenb %s%s; sparsenb help %[2]s lists them", strings.TrimLeft(name, "-"), own.verb,
+		return modelio.Usagef("--%s is no flag of sparsenb %s%s; sparsenb help %[2]s lists them", strings.TrimLeft(name, "-"), own.verb,
 			strings.Replace(guess, "mean ", "mean --", 1))
 	}
-	return pipeline.Usagef("%s", strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error()))
+	return modelio.Usagef("%s", strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error()))
 }
 
 // didYouMean returns a question that names the word nearest to the one given, if one is near.
@@ -160,14 +160,14 @@ func (l list) commas() []string {
 
 func noArguments(args []string) error {
 	if len(args) > 0 {
-		return pipeline.Usagef("%q is not expected; options start with --, as in --input=%s", args[0], args[0])
+		return modelio.Usagef("%q is not expected; options start with --, as in --input=%s", args[0], args[0])
 	}
 	return nil
 }
 
 func required(name, value, meaning string) error {
 	if value == "" {
-		return pipeline.Usagef("--%s is missing: %s", name, meaning)
+		return modelio.Usagef("--%s is missing: %s", name, meaning)
 	}
 	return nil
 }
@@ -175,10 +175,10 @@ func required(name, value, meaning string) error {
 func parseBytes(name, value string, least, most uint64) (int, error) {
 	n, err := humanize.ParseBytes(value)
 	if err != nil {
-		return 0, pipeline.Usagef("--%s=%s: not a size such as 8MiB", name, value)
+		return 0, modelio.Usagef("--%s=%s: not a size such as 8MiB", name, value)
 	}
 	if n < least || n > most {
-		return 0, pipeline.Usagef("--%s=%s: must be from %s to %s", name, value, humanize.IBytes(least), humanize.IBytes(most))
+		return 0, modelio.Usagef("--%s=%s: must be from %s to %s", name, value, humanize.IBytes(least), humanize.IBytes(most))
 	}
 	return int(n), nil
 }
@@ -186,7 +186,7 @@ func parseBytes(name, value string, least, most uint64) (int, error) {
 func parseInt(name, value string, least, most int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > most {
-		return 0, pipeline.Usagef("--%s=%s: not a number from %d to %d", name, value, least, most)
+		return 0, modelio.Usagef("--%s=%s: not a number from %d to %d", name, value, least, most)
 	}
 	return n, nil
 }
@@ -196,7 +196,7 @@ func parseSmoothing(values []string) (smoothing []float64, err error) {
 	for _, value := range values {
 		a, err := strconv.ParseFloat(value, 64)
 		if err != nil || !solver.InRange(a) {
-			return nil, pipeline.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
+			return nil, modelio.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
 		}
 		smoothing = append(smoothing, a)
 	}
@@ -218,10 +218,10 @@ func parseClassDocuments(values list) (map[string]int64, error) {
 		for _, pair := range pairs {
 			label, n, err := parsePair(pair)
 			if err != nil {
-				return nil, pipeline.Usagef("--class_documents=%s: %s is not label=number", value, pair)
+				return nil, modelio.Usagef("--class_documents=%s: %s is not label=number", value, pair)
 			}
 			if _, ok := documents[label]; ok {
-				return nil, pipeline.Usagef("--class_documents: %s is given twice", label)
+				return nil, modelio.Usagef("--class_documents: %s is given twice", label)
 			}
 			documents[label] = n
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/sparsenb/sparsenb/internal/fakegcs"
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
 // run calls the command, and holds that it exits with the code. It returns what it says on stderr.
@@ -183,7 +183,7 @@ func TestGoogleCloudStorageSleeper(t *testing.T) {
 		}
 		started <- cmd.Process
 		err := cmd.Wait()
-		if !slept() || cmd.ProcessState.ExitCode() != pipeline.ExitTaken || !strings.Contains(stderr.String(), "gs://b/out: another run (") {
+		if !slept() || cmd.ProcessState.ExitCode() != modelio.ExitTaken || !strings.Contains(stderr.String(), "gs://b/out: another run (") {
 			t.Fatalf("stopped at %s: %v: %s", what, err, stderr.String())
 		}
 		if !maps.Equal(contents(), <-published) {

@@ -32,7 +32,7 @@ With two folders it says how their models differ.
 		verify := fs.Bool("verify", false, "\n        compute again from the counts what the files say")
 		return func(ctx context.Context, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return pipeline.Usagef("inspect takes one folder, or two to compare")
+				return modelio.Usagef("inspect takes one folder, or two to compare")
 			}
 			var runs []modelio.Published
 			var verifications []*pipeline.Verification
@@ -53,7 +53,7 @@ With two folders it says how their models differ.
 			}
 			if len(runs) == 2 {
 				if a, b := runs[0].Manifest, runs[1].Manifest; a.Options["hash_bits"] != "" && b.Options["hash_bits"] != "" && a.Tables != b.Tables {
-					return pipeline.Usagef("%s and %s have features in buckets of different hashes, which cannot be compared; count the documents of the older one again", runs[0].Dir, runs[1].Dir)
+					return modelio.Usagef("%s and %s have features in buckets of different hashes, which cannot be compared; count the documents of the older one again", runs[0].Dir, runs[1].Dir)
 				}
 				printDifference(stdout, runs[0], runs[1])
 			} else {
@@ -67,7 +67,7 @@ With two folders it says how their models differ.
 // unreadable says why there is nothing to show.
 func unreadable(ctx context.Context, dir string, err error) error {
 	state, e := modelio.ReadState(ctx, dir)
-	var failed *pipeline.Error
+	var failed *modelio.Error
 	switch {
 	case e != nil:
 		err = e
@@ -79,7 +79,7 @@ func unreadable(ctx context.Context, dir string, err error) error {
 	case state.Started != nil:
 		err = fmt.Errorf("%s: the run %s is not complete: it is under way, or was interrupted", dir, state.Started.ID)
 	}
-	return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
+	return &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 }
 
 // compute goes on with runs whose files are those that were published.

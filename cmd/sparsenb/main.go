@@ -22,7 +22,7 @@ import (
 
 	// Files may be named gs://bucket/object.
 	_ "github.com/sparsenb/sparsenb/io/gcsio"
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
 func main() { os.Exit(sparsenb()) }
@@ -35,7 +35,7 @@ type verb struct {
 	prepare  func(fs *flag.FlagSet) func(ctx context.Context, args []string) error
 }
 
-func verbs() []verb { return []verb{train, count, selection, inspect, version} }
+func verbs() []verb { return []verb{train, count, selectVerb, inspect, version} }
 
 // sparsenb runs the command and returns its exit code.
 //
@@ -49,7 +49,7 @@ func sparsenb() int {
 	}
 	if len(args) == 0 {
 		io.WriteString(os.Stderr, train.manual)
-		return pipeline.ExitUsage
+		return modelio.ExitUsage
 	}
 	if slices.Contains([]string{"--version", "-version"}, args[0]) {
 		args = []string{"version"}
@@ -103,7 +103,7 @@ func chooseVerb(args []string) (verb, []string, error) {
 		}
 		names = append(names, v.name)
 	}
-	return verb{}, nil, pipeline.Usagef("%s is no verb%s; there are %s", args[0], didYouMean(args[0], names), strings.Join(names, ", "))
+	return verb{}, nil, modelio.Usagef("%s is no verb%s; there are %s", args[0], didYouMean(args[0], names), strings.Join(names, ", "))
 }
 
 // report prints the error in one line and returns the exit code that goes with it.
@@ -116,11 +116,11 @@ func report(err error) int {
 	if errors.As(err, &interrupted) {
 		return 128 + int(interrupted.signal)
 	}
-	var e *pipeline.Error
+	var e *modelio.Error
 	if errors.As(err, &e) {
 		return e.Exit
 	}
-	return pipeline.ExitFailed
+	return modelio.ExitFailed
 }
 
 func warn(format string, args ...any) {
@@ -163,7 +163,7 @@ func setLogLevel(level string) error {
 	case "error", "warn", "info", "debug":
 		log.LogLevel = level
 	default:
-		return pipeline.Usagef("--log_level=%s: it is off, error, warn, info or debug", level)
+		return modelio.Usagef("--log_level=%s: it is off, error, warn, info or debug", level)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
@@ -73,10 +74,10 @@ func tempDir() (string, error) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", pipeline.InputError(fmt.Errorf("--temp_location=%s: %w; name a folder that is there", dir, errors.Unwrap(err)))
+		return "", modelio.InputError(fmt.Errorf("--temp_location=%s: %w; name a folder that is there", dir, errors.Unwrap(err)))
 	}
 	if !info.IsDir() {
-		return "", pipeline.Usagef("--temp_location=%s: not a folder; name one for temporary files", dir)
+		return "", modelio.Usagef("--temp_location=%s: not a folder; name one for temporary files", dir)
 	}
 	return dir, nil
 }

@@ -239,7 +239,7 @@ func TestPermissions(t *testing.T) {
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != pipeline.ExitUsage || !strings.Contains(string(out), c.want) || strings.Count(string(out), "\n") != 1 {
+		if !errors.As(err, &exit) || exit.ExitCode() != modelio.ExitUsage || !strings.Contains(string(out), c.want) || strings.Count(string(out), "\n") != 1 {
 			t.Errorf("%v: %s\nwant %s", err, out, c.want)
 		}
 	}
@@ -341,7 +341,7 @@ func TestStoppedRunsLeaveOthersAlone(t *testing.T) {
 		err := cmd.Wait()
 		said := cmd.Stderr.(*bytes.Buffer).String()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != pipeline.ExitTaken || !strings.Contains(said, "has published there") {
+		if !errors.As(err, &exit) || exit.ExitCode() != modelio.ExitTaken || !strings.Contains(said, "has published there") {
 			t.Errorf("stopped at moment %d: %v: %s", n, err, said)
 		}
 		if !maps.Equal(tree(t, dir), before) {

@@ -18,6 +18,7 @@ import (
 	// Dataflow registers itself, and with it its flags.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
@@ -45,7 +46,7 @@ func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
 	return func() (pipeline.Runner, error) {
 		timeout, err := time.ParseDuration(*stall)
 		if err != nil || timeout < 0 {
-			return pipeline.Runner{}, pipeline.Usagef("--stall_timeout=%s: not a duration such as 30m or 1h", *stall)
+			return pipeline.Runner{}, modelio.Usagef("--stall_timeout=%s: not a duration such as 30m or 1h", *stall)
 		}
 		r, err := chooseRunner()
 		r.StallTimeout = timeout
@@ -59,7 +60,7 @@ func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
 // chooseRunner returns what Beam's flags say. Without any, that is the direct runner, which opens no port.
 func chooseRunner() (r pipeline.Runner, err error) {
 	if *jobopts.Async {
-		return r, pipeline.Usagef("--async is not supported: the command ends when the run is published; it may be killed once the job is submitted")
+		return r, modelio.Usagef("--async is not supported: the command ends when the run is published; it may be killed once the job is submitted")
 	}
 	name := *runners.Runner
 	elsewhere := *jobopts.Endpoint != "" || *jobopts.EnvironmentType != ""
@@ -70,7 +71,7 @@ func chooseRunner() (r pipeline.Runner, err error) {
 		}
 	case "direct", "DirectRunner":
 		if elsewhere {
-			return r, pipeline.Usagef("--runner=%s works in this process: leave out --endpoint and --environment_type", name)
+			return r, modelio.Usagef("--runner=%s works in this process: leave out --endpoint and --environment_type", name)
 		}
 		return r, checkRunner(r)
 	case "dataflow", "DataflowRunner":
@@ -82,10 +83,10 @@ func chooseRunner() (r pipeline.Runner, err error) {
 		}
 	case "flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner":
 		if *jobopts.Endpoint == "" {
-			return r, pipeline.Usagef("--runner=%s needs --endpoint, the address of its Beam job server, such as --endpoint=localhost:8099", name)
+			return r, modelio.Usagef("--runner=%s needs --endpoint, the address of its Beam job server, such as --endpoint=localhost:8099", name)
 		}
 	default:
-		return r, pipeline.Usagef("--runner=%s is not known%s; there are %s", name, didYouMean(name, runnerNames), strings.Join(runnerNames, ", "))
+		return r, modelio.Usagef("--runner=%s is not known%s; there are %s", name, didYouMean(name, runnerNames), strings.Join(runnerNames, ", "))
 	}
 	r = pipeline.Runner{
 		Endpoint: *jobopts.Endpoint, Environment: strings.ToUpper(*jobopts.EnvironmentType), Config: *jobopts.EnvironmentConfig,
@@ -95,7 +96,7 @@ func chooseRunner() (r pipeline.Runner, err error) {
 		r.Environment = "PROCESS"
 	}
 	if !slices.Contains([]string{"PROCESS", "DOCKER", "LOOPBACK"}, r.Environment) {
-		return r, pipeline.Usagef("--environment_type=%s: it is PROCESS, DOCKER or LOOPBACK", *jobopts.EnvironmentType)
+		return r, modelio.Usagef("--environment_type=%s: it is PROCESS, DOCKER or LOOPBACK", *jobopts.EnvironmentType)
 	}
 	if r.Environment == "PROCESS" && r.Config == "" {
 		r.Config, err = ownProcess()
@@ -118,15 +119,15 @@ func checkRunner(r pipeline.Runner) error {
 	if r.Endpoint != "" {
 		host, port, err := net.SplitHostPort(r.Endpoint)
 		if n, e := strconv.Atoi(port); err != nil || e != nil || host == "" || n < 1 || n > math.MaxUint16 {
-			return pipeline.Usagef("--endpoint=%s: it is HOST:PORT, such as localhost:8099", r.Endpoint)
+			return modelio.Usagef("--endpoint=%s: it is HOST:PORT, such as localhost:8099", r.Endpoint)
 		}
 	}
 	if wasGiven("parallelism") && (r.Here() || r.Parallelism < 1) {
-		return pipeline.Usagef("--parallelism=%d: it is a number from 1, for an engine; a local run uses all cores", *jobopts.Parallelism)
+		return modelio.Usagef("--parallelism=%d: it is a number from 1, for an engine; a local run uses all cores", *jobopts.Parallelism)
 	}
 	switch {
 	case r.Environment == "DOCKER" && r.Config == "":
-		return pipeline.Usagef("--environment_type=DOCKER needs --environment_config, the name of the image")
+		return modelio.Usagef("--environment_type=DOCKER needs --environment_config, the name of the image")
 	case r.Environment == "PROCESS":
 		return checkProcess(r)
 	}
@@ -143,11 +144,11 @@ func checkProcess(r pipeline.Runner) error {
 	decoder := json.NewDecoder(strings.NewReader(r.Config))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&config); err != nil || config.Command == "" {
-		return pipeline.Usagef(`--environment_config=%s: not JSON such as {"command": "/usr/local/bin/sparsenb"}`, r.Config)
+		return modelio.Usagef(`--environment_config=%s: not JSON such as {"command": "/usr/local/bin/sparsenb"}`, r.Config)
 	}
 	if r.Here() {
 		if _, err := exec.LookPath(config.Command); err != nil {
-			return pipeline.Usagef("--environment_config=%s: %w", r.Config, err)
+			return modelio.Usagef("--environment_config=%s: %w", r.Config, err)
 		}
 	}
 	return nil
@@ -163,10 +164,10 @@ func wasGiven(name string) (given bool) {
 func dataflow() (pipeline.Runner, error) {
 	r := pipeline.Runner{Beam: "dataflow", Template: flag.Lookup("template_location").Value.String()}
 	if !strings.HasPrefix(flag.Lookup("staging_location").Value.String(), "gs://") {
-		return r, pipeline.Usagef("--runner=dataflow needs --staging_location=gs://bucket/folder")
+		return r, modelio.Usagef("--runner=dataflow needs --staging_location=gs://bucket/folder")
 	}
 	if r.Template != "" && !strings.HasPrefix(r.Template, "gs://") {
-		return r, pipeline.Usagef("--template_location=%s: it is a name such as gs://bucket/object", r.Template)
+		return r, modelio.Usagef("--template_location=%s: it is a name such as gs://bucket/object", r.Template)
 	}
 	return r, nil
 }

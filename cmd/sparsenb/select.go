@@ -9,7 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
-var selection = verb{
+var selectVerb = verb{
 	name:     "select",
 	synopsis: "counts → features and model",
 	manual: `Usage: sparsenb select --counts=DIR|FILE --output=DIR --k=K [flags]

@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 )
 
 // selectionFlags say which features to select; train and select have them.
@@ -40,25 +39,25 @@ func otherMethods() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *selectionFlags) parse() (s pipeline.Selection, err error) {
+func (f *selectionFlags) parse() (s selection.Params, err error) {
 	if len(f.k) == 0 {
-		return s, pipeline.Usagef("--k is missing: how many features to select, such as --k=10 or --k=1%%")
+		return s, modelio.Usagef("--k is missing: how many features to select, such as --k=10 or --k=1%%")
 	}
 	for _, text := range f.k.commas() {
-		k, err := transforms.ParseK(text)
+		k, err := selection.ParseK(text)
 		if err != nil {
-			return s, pipeline.Usagef("--k: %w", err)
+			return s, modelio.Usagef("--k: %w", err)
 		}
 		s.K = append(s.K, k)
 	}
 	if s.Model, err = solver.ParseModel(*f.model); err != nil {
-		return s, pipeline.Usagef("--model: %w", err)
+		return s, modelio.Usagef("--model: %w", err)
 	}
 	if s.Method, err = solver.ParseMethod(*f.method); err != nil {
-		return s, pipeline.Usagef("--method: %w", err)
+		return s, modelio.Usagef("--method: %w", err)
 	}
-	if s.Strategy, err = transforms.ParseStrategy(*f.strategy); err != nil {
-		return s, pipeline.Usagef("--strategy: %w", err)
+	if s.Strategy, err = selection.ParseStrategy(*f.strategy); err != nil {
+		return s, modelio.Usagef("--strategy: %w", err)
 	}
 	if s.Smoothing, err = parseSmoothing(f.smoothing.commas()); err != nil {
 		return s, err
@@ -66,13 +65,13 @@ func (f *selectionFlags) parse() (s pipeline.Selection, err error) {
 	s.Positive = *f.positive
 	switch {
 	case s.Strategy == modelio.Joint && s.Method != solver.NFS:
-		return s, pipeline.Usagef("--method=%s: chooses for two sides; with --strategy=joint it is nfs", s.Method)
+		return s, modelio.Usagef("--method=%s: chooses for two sides; with --strategy=joint it is nfs", s.Method)
 	case s.Strategy == modelio.Joint && s.Positive != "":
-		return s, pipeline.Usagef("--positive=%s: with --strategy=joint no class is the positive one", s.Positive)
-	case s.Method != solver.NFS && slices.ContainsFunc(s.K, func(k transforms.K) bool { return k.Rule == transforms.ForGain }):
-		return s, pipeline.Usagef("--k=auto:gain: finds the k of the best support; with --method=%s give a number", s.Method)
-	case s.Model != solver.Bernoulli && slices.ContainsFunc(s.K, func(k transforms.K) bool { return k.Rule == transforms.FDR }):
-		return s, pipeline.Usagef("--k=auto:fdr: tests the presence of words in documents, and needs --model=bernoulli")
+		return s, modelio.Usagef("--positive=%s: with --strategy=joint no class is the positive one", s.Positive)
+	case s.Method != solver.NFS && slices.ContainsFunc(s.K, func(k selection.K) bool { return k.Rule == selection.ForGain }):
+		return s, modelio.Usagef("--k=auto:gain: finds the k of the best support; with --method=%s give a number", s.Method)
+	case s.Model != solver.Bernoulli && slices.ContainsFunc(s.K, func(k selection.K) bool { return k.Rule == selection.FDR }):
+		return s, modelio.Usagef("--k=auto:fdr: tests the presence of words in documents, and needs --model=bernoulli")
 	}
 	return s, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/container/tools"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
 // An engine that starts workers as processes runs one executable, with flags that lead to what the worker is to know:
@@ -48,7 +48,7 @@ func becomeWorker(args []string) error {
 	fs.String("semi_persist_dir", "", "")
 	fs.SetOutput(io.Discard)
 	if err := fs.Parse(args); err != nil {
-		return &pipeline.Error{Exit: pipeline.ExitUsage, Err: err}
+		return &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
 	*id = strings.Trim(*id, "'") // Prism quotes it, as for a shell, and does not know it by that name
 	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(context.Background(), *id), *provision)
@@ -109,7 +109,7 @@ func endWithParent() {
 	parent := os.Getppid()
 	for range time.Tick(time.Second) {
 		if os.Getppid() != parent {
-			os.Exit(pipeline.ExitFailed)
+			os.Exit(modelio.ExitFailed)
 		}
 	}
 }

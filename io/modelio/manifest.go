@@ -80,14 +80,6 @@ type Drops struct {
 	Replaced   int64                     `json:"replaced_bytes"` // sequences that were not UTF-8
 }
 
-// Verdict is why a run ended without publishing, and the exit code that says so.
-type Verdict struct {
-	Run         string `json:"run_id"`
-	Exit        int    `json:"exit"`
-	Message     string `json:"message"`
-	Fingerprint string `json:"fingerprint"` // of the run; Refuse sets it
-}
-
 // Success is the content of _SUCCESS.
 type Success struct {
 	Run            string `json:"run_id"`

@@ -1,4 +1,4 @@
-package transforms
+package selection
 
 import (
 	"fmt"
@@ -18,26 +18,26 @@ import (
 const manyClasses = 50
 
 // solveJoint solves the joint problem of all classes for one smoothing and every k.
-func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float64) (records []Solved, err error) {
-	p := JointProblem(vectors, a.Classes, f.Params.Model, smoothing)
-	requested, err := requests(f.Params.K, rules{a.Features, p.Curve, func(rate float64) (int64, error) { return solver.JointSignificantFeatures(p, rate) }})
+func (p Params) solveJoint(vectors *solver.Vectors, classes []modelio.Class, features int64, smoothing float64) (records []Solved, err error) {
+	problem := JointProblem(vectors, classes, p.Model, smoothing)
+	requested, err := requests(p.K, rules{features, problem.Curve, func(rate float64) (int64, error) { return solver.JointSignificantFeatures(problem, rate) }})
 	if err != nil {
 		return nil, err
 	}
-	ks := pathOf(a.Features, requested)
-	if len(a.Classes) > manyClasses {
+	ks := pathOf(features, requested)
+	if len(classes) > manyClasses {
 		ks = slices.Sorted(maps.Keys(requested))
 	}
 	model := modelio.ModelRow{Problem: modelio.Joint, Smoothing: smoothing}
-	path, err := PathRows(model, ks, func(ks []int64) ([]float64, error) { return jointBounds(p, ks) })
+	path, err := PathRows(model, ks, func(ks []int64) ([]float64, error) { return jointBounds(problem, ks) })
 	if err != nil {
 		return nil, err
 	}
 	results := make([]solver.JointResult, len(ks))
 	err = parallel(len(ks), func(i int) (err error) {
-		p := p
-		p.K = ks[i]
-		results[i], err = solver.Joint(p, solver.Settings{})
+		problem := problem
+		problem.K = ks[i]
+		results[i], err = solver.Joint(problem, solver.Settings{})
 		return err
 	})
 	if err != nil {
@@ -51,18 +51,18 @@ func (f *solveFn) solveJoint(vectors *solver.Vectors, a Audited, smoothing float
 		if !ok {
 			continue
 		}
-		tiedSelected, tiedLeftOut := p.Ties(r.Take)
-		rows := jointModels(a.Classes)
+		tiedSelected, tiedLeftOut := problem.Ties(r.Take)
+		rows := jointModels(classes)
 		for c := range rows {
 			m := request.model(rows[c], r.K)
-			m.Model, m.Method, m.M, m.Smoothing = f.Params.Model.String(), f.Params.Method.String(), a.Features, smoothing
+			m.Model, m.Method, m.M, m.Smoothing = p.Model.String(), p.Method.String(), features, smoothing
 			m.Intercept, m.Base = r.Parameters.Intercepts[c], r.Base
 			m.UpperBoundGain, m.Gain, m.Gap, m.Certificate = r.UpperBound, r.Gain, r.Gap, r.Certificate.String()
 			m.Alpha, m.Odds, m.Evaluations = r.Alpha[c], r.Alpha[c]/(1-r.Alpha[c]), int64(r.Evaluations)
 			m.TiedSelected, m.TiedLeftOut = tiedSelected, tiedLeftOut
 			rows[c] = m
 		}
-		records = append(records, Solved{Solution: &Solution{Models: rows, Joint: &JointSolution{r.Parameters, r.Selector(p)}}})
+		records = append(records, Solved{Solution: &Solution{Models: rows, Joint: &JointSolution{r.Parameters, r.Selector(problem)}}})
 	}
 	return append(records, Solved{Path: path}), nil
 }

@@ -1,4 +1,4 @@
-package transforms
+package selection
 
 import (
 	"cmp"
@@ -11,39 +11,41 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// tables is what Commit writes.
-type tables struct {
-	verdict   *modelio.Verdict
+// Tables are what a run of a selection writes beside the counts.
+type Tables struct {
+	Verdict   *modelio.Verdict // nothing is written but this
 	solutions []Solution
 	selected  map[modelio.Key][]Feature
 	features  []modelio.FeatureRow
 	path      []modelio.PathRow
-	buckets   []modelio.BucketRow
-	warnings  []string
+	Buckets   []modelio.BucketRow
+	Warnings  []string
 }
 
-func (t *tables) collect(s Solved) {
+// Collect takes a piece of what Solve has found.
+func (t *Tables) Collect(s Solved) {
 	switch {
 	case s.Verdict != nil:
-		t.verdict = s.Verdict
+		t.Verdict = s.Verdict
 	case s.Solution != nil:
 		t.solutions = append(t.solutions, *s.Solution)
 	default:
 		t.path = append(t.path, s.Path...)
-		t.warnings = append(t.warnings, s.Warnings...)
+		t.Warnings = append(t.Warnings, s.Warnings...)
 	}
 }
 
-func (t *tables) add(s Selected) {
+// Add takes features of a model.
+func (t *Tables) Add(s Selected) {
 	if t.selected == nil {
 		t.selected = map[modelio.Key][]Feature{}
 	}
 	t.selected[s.Model] = append(t.selected[s.Model], s.Features...)
 }
 
-// rank sorts the tables, keeps of groups of which a model has some features only the first by name, numbers the
+// Rank sorts the tables, keeps of groups of which a model has some features only the first by name, numbers the
 // features, and checks that every model got the features it was solved for.
-func (t *tables) rank() error {
+func (t *Tables) Rank() error {
 	slices.SortFunc(t.solutions, func(a, b Solution) int { return a.model().Key().Compare(b.model().Key()) })
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int { return a.Key().Compare(b.Key()) })
 	for _, s := range t.solutions {
@@ -74,7 +76,8 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 	return nil
 }
 
-func (t *tables) write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]countio.FileSum, error) {
+// Write writes the files.
+func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]countio.FileSum, error) {
 	features, err := modelio.WriteTable(ctx, guard, modelio.FeaturesFile, t.features)
 	if err != nil {
 		return nil, err
@@ -88,28 +91,28 @@ func (t *tables) write(ctx context.Context, guard *modelio.Guard, a *modelio.Ana
 		return nil, err
 	}
 	path, err := modelio.WriteTable(ctx, guard, modelio.PathFile, t.path)
-	if err != nil || t.buckets == nil {
+	if err != nil || t.Buckets == nil {
 		return []countio.FileSum{features, model, path}, err
 	}
-	buckets, err := modelio.WriteTable(ctx, guard, modelio.BucketsFile, t.buckets)
+	buckets, err := modelio.WriteTable(ctx, guard, modelio.BucketsFile, t.Buckets)
 	return []countio.FileSum{features, model, path, buckets}, err
 }
 
-// nameBuckets sorts the names of the buckets that were selected, and checks that each has one. Parts may have offered
+// NameBuckets sorts the names of the buckets that were selected, and checks that each has one. Parts may have offered
 // others, of features that are equal to the last of a model.
-func (t *tables) nameBuckets() error {
+func (t *Tables) NameBuckets() error {
 	names := map[int64]bool{} // whether a selected bucket has one
 	for _, f := range t.features {
 		names[f.FeatureID] = false
 	}
-	t.buckets = slices.DeleteFunc(t.buckets, func(b modelio.BucketRow) bool {
+	t.Buckets = slices.DeleteFunc(t.Buckets, func(b modelio.BucketRow) bool {
 		_, selected := names[b.FeatureID]
 		if selected {
 			names[b.FeatureID] = true
 		}
 		return !selected
 	})
-	slices.SortFunc(t.buckets, func(a, b modelio.BucketRow) int {
+	slices.SortFunc(t.Buckets, func(a, b modelio.BucketRow) int {
 		return cmp.Or(cmp.Compare(a.FeatureID, b.FeatureID), cmp.Compare(a.Rank, b.Rank))
 	})
 	for _, f := range t.features {

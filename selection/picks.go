@@ -1,0 +1,271 @@
+package selection
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection/histogram"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Selected are features of one model, as a part has found them.
+type Selected struct {
+	Model    modelio.Key
+	Features []Feature
+}
+
+// Feature is a selected feature with its counts on the sides of the problem.
+type Feature struct {
+	Name      string
+	ID        int64
+	Counts    []float64
+	Documents []float64 // nil where they are not known, or are the counts
+}
+
+// Pick reads a part of the counts and emits its features that are selected, of every solution, in pieces of about most
+// bytes.
+func Pick(ctx context.Context, source countio.Source, model solver.Model, part string, solutions []Solution, most int, emit func(Selected) error) error {
+	picks := newPicks(source, model)
+	for _, s := range solutions {
+		picks.add(newPick(s, most, emit))
+	}
+	if err := source.Each(ctx, part, &picks.classes, picks.visit); err != nil {
+		return err
+	}
+	for _, p := range picks.all {
+		if err := p.finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// picks are the models that features are picked for. Which of them take a feature depends on its counts, and is found
+// once for equal ones.
+//
+// A feature is shown to the models of its classes. To a model of other classes it is one that they do not have, of
+// which only the sum of its counts can tell: what such a model does is found once for each sum.
+type picks struct {
+	source  countio.Source
+	model   solver.Model
+	classes countio.Classes
+	all     []*pick
+	byClass map[string][]*pick
+	rest    bool                // a model has all other classes on its negative side
+	absent  map[float64][]*pick // by the sum, those that take features which their classes do not have
+	seen    int64
+
+	takers map[string][]taker // by the counts
+	counts []float64
+	key    []byte
+}
+
+// taker is a model that takes a feature.
+type taker struct {
+	pick    *pick
+	counts  []float64   // of the feature, on the sides of the model
+	partial *firstNames // the group of the feature, if the model has some of it only
+}
+
+// mostTakers is of how many counts the takers are kept. Most features have some of a few.
+const mostTakers = 1 << 16
+
+func newPicks(source countio.Source, model solver.Model) *picks {
+	return &picks{source: source, model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}, takers: map[string][]taker{}}
+}
+
+func (s *picks) add(p *pick) {
+	s.all = append(s.all, p)
+	for _, m := range p.solution.Models {
+		s.byClass[m.Positive] = append(s.byClass[m.Positive], p)
+	}
+	switch m := p.solution.model(); m.Strategy {
+	case modelio.OneVersusRest:
+		s.rest = true
+	case modelio.OneVersusOne, modelio.Binary:
+		s.byClass[m.Negative] = append(s.byClass[m.Negative], p)
+	}
+}
+
+func (s *picks) visit(feat *countio.Feature) error {
+	s.counts = feat.Counts(s.counts[:0], s.model)
+	s.key = histogram.AppendKey(s.key[:0], feat.Classes, s.counts)
+	takers, ok := s.takers[string(s.key)]
+	if !ok {
+		takers = s.find(feat.Classes, s.counts)
+		if len(s.takers) < mostTakers {
+			s.takers[string(s.key)] = takers
+		}
+	}
+	for _, t := range takers {
+		name, err := feat.Name()
+		if err != nil {
+			return err
+		}
+		if t.partial != nil && !t.partial.wants(name) {
+			continue
+		}
+		selected := Feature{string(name), s.source.IDOf(feat, name), t.counts, s.documents(t.pick.solution, feat)}
+		if t.partial != nil {
+			t.partial.put(selected)
+		} else if err := t.pick.add(selected); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents are those of a feature on the sides of a model, nil where they are not known.
+func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
+	if !feat.DocumentsKnown || s.model == solver.Bernoulli {
+		return nil
+	}
+	var labels []string
+	for _, class := range feat.Classes {
+		labels = append(labels, s.classes.Labels[class])
+	}
+	return m.Counts(labels, func(i int) float64 { return feat.Documents[i] })
+}
+
+// find finds the models that take a feature.
+func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
+	s.seen++
+	var labels []string
+	for _, class := range classes {
+		labels = append(labels, s.classes.Labels[class])
+	}
+	count := func(i int) float64 { return counts[i] }
+	var sum float64
+	for i, label := range labels {
+		sum += count(i)
+		for _, p := range s.byClass[label] {
+			takers = s.show(takers, p, labels, count)
+		}
+	}
+	if !s.rest { // the sum does not matter
+		sum = 0
+	}
+	without, ok := s.absent[sum]
+	if !ok {
+		for _, p := range s.all {
+			if p.solution.Joint != nil { // it has all classes
+				continue
+			}
+			if n, all := p.rule(absent(p.solution.model(), sum)); all || n > 0 {
+				without = append(without, p)
+			}
+		}
+		s.absent[sum] = without
+	}
+	for _, p := range without {
+		takers = s.show(takers, p, labels, count)
+	}
+	return takers
+}
+
+// show shows a feature to a model, once.
+func (s *picks) show(takers []taker, p *pick, labels []string, count func(i int) float64) []taker {
+	if p.seen == s.seen {
+		return takers
+	}
+	p.seen = s.seen
+	counts := p.solution.Counts(labels, count)
+	switch n, all := p.rule(counts); {
+	case all:
+		return append(takers, taker{p, counts, nil})
+	case n > 0:
+		return append(takers, taker{p, counts, p.group(counts, n)})
+	}
+	return takers
+}
+
+// pick selects the features of one model from one part.
+type pick struct {
+	solution Solution
+	rule     func(counts []float64) (n int64, all bool)
+	emit     func(Selected) error
+	most     int // bytes of what is emitted at once
+	features []Feature
+	bytes    int
+	partial  map[string]*firstNames // groups of which the model has some features only
+	seen     int64                  // the counts that were shown last
+}
+
+func newPick(s Solution, most int, emit func(Selected) error) *pick {
+	return &pick{solution: s, rule: s.rule(), emit: emit, most: most, partial: map[string]*firstNames{}}
+}
+
+// group is the group with these counts, of which the model has n features.
+func (p *pick) group(counts []float64, n int64) *firstNames {
+	key := groupOf(counts)
+	group := p.partial[key]
+	if group == nil {
+		group = &firstNames{limit: n}
+		p.partial[key] = group
+	}
+	return group
+}
+
+// add emits the features when they would make too large an element.
+func (p *pick) add(feat Feature) error {
+	const overhead = 32 // of a feature beside its name and counts, at most
+	p.features = append(p.features, feat)
+	if p.bytes += len(feat.Name) + 9*(len(feat.Counts)+len(feat.Documents)) + overhead; p.bytes < p.most {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *pick) flush() error {
+	err := p.emit(Selected{p.solution.model().Key(), p.features})
+	p.features, p.bytes = nil, 0
+	return err
+}
+
+func (p *pick) finish() error {
+	for _, group := range p.partial {
+		for _, feat := range group.features {
+			if err := p.add(feat); err != nil {
+				return err
+			}
+		}
+	}
+	if len(p.features) == 0 {
+		return nil
+	}
+	return p.flush()
+}
+
+// firstNames keeps the features with the first names of all that are offered; the last of them is on top of a heap.
+type firstNames struct {
+	limit    int64
+	features []Feature
+}
+
+// wants reports whether a feature of this name is among the first so far.
+func (l *firstNames) wants(name []byte) bool {
+	return int64(len(l.features)) < l.limit || string(name) < l.features[0].Name
+}
+
+// put adds such a feature.
+func (l *firstNames) put(f Feature) {
+	if int64(len(l.features)) < l.limit {
+		heap.Push(l, f)
+		return
+	}
+	l.features[0] = f
+	heap.Fix(l, 0)
+}
+
+func (l *firstNames) Len() int           { return len(l.features) }
+func (l *firstNames) Less(i, j int) bool { return cmp.Less(l.features[j].Name, l.features[i].Name) }
+func (l *firstNames) Swap(i, j int)      { l.features[i], l.features[j] = l.features[j], l.features[i] }
+func (l *firstNames) Push(x any)         { l.features = append(l.features, x.(Feature)) }
+func (l *firstNames) Pop() any {
+	feat := l.features[len(l.features)-1]
+	l.features = l.features[:len(l.features)-1]
+	return feat
+}
