@@ -96,10 +96,13 @@ func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, 
 // crosses a step, sends DoFns to workers, and makes several bundles of a step.
 var localRunners = map[string]Runner{"direct": {}, "prism": {Prism: true}}
 
-// onBoth runs a job on the direct runner, and on Prism in a copy of what stands in the folder. Both come to the same end, and
-// publish the same bytes.
+// onBoth runs a job on the direct runner, and on Prism in a copy of the folder. Both must end alike and publish the same
+// bytes.
 func onBoth(t testing.TB, dir string, do func(runner Runner, dir string) error) error {
 	t.Helper()
+	if raceDetector && t.Name() != "TestSameInputSameBytes" {
+		return do(localRunners["direct"], dir)
+	}
 	twin := filepath.Join(t.TempDir(), "twin")
 	if err := os.CopyFS(twin, os.DirFS(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
