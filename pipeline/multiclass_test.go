@@ -13,6 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/solver/joint"
 )
 
 // corpus draws lines of several classes, and counts their words.
@@ -140,7 +141,7 @@ func TestJointSelection(t *testing.T) {
 			t.Errorf("%d models", len(p.Models))
 		}
 		for _, m := range p.Models {
-			want, err := solver.Joint(solver.JointProblem{Vectors: vectors.Group(), K: m.K, Smoothing: m.Smoothing}, solver.Settings{})
+			want, err := joint.Solve(joint.Problem{Vectors: vectors.Group(), K: m.K, Smoothing: m.Smoothing}, solver.Settings{})
 			if err != nil || m.Gain != want.Gain || m.UpperBoundGain != want.UpperBound || m.Certificate != want.Certificate.String() {
 				t.Errorf("%s: gain %v, bound %v; the solver alone: %v, %v, %v", m.Key(), m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
 			}

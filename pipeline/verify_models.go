@@ -16,6 +16,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/solver/joint"
 )
 
 // analyzer compares what model.parquet says of its features with the manifest.
@@ -191,7 +192,7 @@ func (v *Verification) jointAgain(s *selection.Solution, features []selection.Fe
 	if err != nil {
 		return e, err
 	}
-	if e.base, e.gain, s.Joint.Parameters, err = solver.JointEvaluate(p, take); err != nil {
+	if e.base, e.gain, s.Joint.Parameters, err = joint.Evaluate(p, take); err != nil {
 		return e, err
 	}
 	e.tied, e.left = p.Ties(take)
@@ -200,7 +201,7 @@ func (v *Verification) jointAgain(s *selection.Solution, features []selection.Fe
 	for _, m := range s.Models {
 		alpha = append(alpha, m.Alpha)
 	}
-	e.bound, err = solver.JointBound(p, alpha)
+	e.bound, err = joint.Bound(p, alpha)
 	return e, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/solver/joint"
 )
 
 // manyClasses is from how many classes on a joint path has the ks alone that are asked for: with a thousand classes one k
@@ -20,7 +21,7 @@ const manyClasses = 50
 // solveJoint solves the joint problem of all classes for one smoothing and every k.
 func (p Params) solveJoint(vectors *solver.Vectors, classes []modelio.Class, features int64, smoothing float64) (records []Solved, err error) {
 	problem := JointProblem(vectors, classes, p.Model, smoothing)
-	requested, err := requests(p.K, rules{features, problem.Curve, func(rate float64) (int64, error) { return solver.JointSignificantFeatures(problem, rate) }})
+	requested, err := requests(p.K, rules{features, problem.Curve, func(rate float64) (int64, error) { return joint.SignificantFeatures(problem, rate) }})
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +34,11 @@ func (p Params) solveJoint(vectors *solver.Vectors, classes []modelio.Class, fea
 	if err != nil {
 		return nil, err
 	}
-	results := make([]solver.JointResult, len(ks))
+	results := make([]joint.Result, len(ks))
 	err = parallel(len(ks), func(i int) (err error) {
 		problem := problem
 		problem.K = ks[i]
-		results[i], err = solver.Joint(problem, solver.Settings{})
+		results[i], err = joint.Solve(problem, solver.Settings{})
 		return err
 	})
 	if err != nil {
@@ -68,8 +69,8 @@ func (p Params) solveJoint(vectors *solver.Vectors, classes []modelio.Class, fea
 }
 
 // JointProblem is that of all classes.
-func JointProblem(vectors *solver.Vectors, classes []modelio.Class, model solver.Model, smoothing float64) solver.JointProblem {
-	p := solver.JointProblem{Vectors: vectors, Model: model, Smoothing: smoothing}
+func JointProblem(vectors *solver.Vectors, classes []modelio.Class, model solver.Model, smoothing float64) joint.Problem {
+	p := joint.Problem{Vectors: vectors, Model: model, Smoothing: smoothing}
 	for _, c := range classes {
 		if c.Documents == nil {
 			p.Documents = nil
@@ -80,10 +81,10 @@ func JointProblem(vectors *solver.Vectors, classes []modelio.Class, model solver
 	return p
 }
 
-func jointBounds(p solver.JointProblem, ks []int64) ([]float64, error) {
+func jointBounds(p joint.Problem, ks []int64) ([]float64, error) {
 	bounds := make([]float64, len(ks))
 	return bounds, parallel(len(ks), func(i int) error {
-		b, err := solver.JointBounds(p, ks[i:i+1], solver.Settings{})
+		b, err := joint.Bounds(p, ks[i:i+1], solver.Settings{})
 		if err != nil {
 			return fmt.Errorf("k = %d: %w", ks[i], err)
 		}

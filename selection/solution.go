@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/solver/joint"
 )
 
 // Solution is a problem solved for one k, and how to select its features: one of two sides, or a joint one.
@@ -21,8 +22,8 @@ type Solution struct {
 
 // JointSolution is what a joint problem has in place of parameters and a selector.
 type JointSolution struct {
-	Parameters solver.JointParameters
-	Selector   solver.JointSelector
+	Parameters joint.Parameters
+	Selector   joint.Selector
 }
 
 // model is what all rows of the solution have in common.
