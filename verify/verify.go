@@ -1,4 +1,6 @@
-package pipeline
+// Package verify checks that a published run is intact and consistent: it compares its files with their checksums, and
+// recomputes their contents from the counts.
+package verify
 
 import (
 	"bytes"
@@ -20,22 +22,43 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/transforms"
 )
 
-// Verify computes again, from the counts of a run, what its other files say: sums, scores, parameters, gains, bounds,
-// the order of the features, and the names of buckets. That a model is optimal it does not prove again; the gap is. It returns what it has found to
-// be true, a sentence each. It fails with modelio.ExitData on the first thing that is not. It needs the memory of the distinct counts.
-func Verify(ctx context.Context, dir string) (checks []string, err error) {
-	v, err := VerifyFiles(ctx, dir)
+// Run verifies the run in the folder dir: first its files (see Files), then their contents (see Contents). It returns a
+// sentence for each thing that it has verified, up to the first error.
+func Run(ctx context.Context, dir string) (findings []string, err error) {
+	run, findings, err := Files(ctx, dir)
 	if err != nil {
-		return nil, err
+		return findings, err
 	}
-	return v.Compute(ctx)
+	more, err := Contents(ctx, run)
+	return append(findings, more...), err
 }
 
-// Verification is a run while it is verified.
-type Verification struct {
+// Files compares every file of a run with its published checksum and size before it reads any of them, and returns what
+// they hold. An error has the code modelio.ExitData if a file is missing or differs, and modelio.ExitFailed if the storage
+// is out of reach.
+func Files(ctx context.Context, dir string) (modelio.Published, []string, error) {
+	v := &run{ctx: ctx, dir: dir}
+	err := exitCode(dir, v.checksums())
+	return v.Run, v.checks, err
+}
+
+// Contents recomputes the contents of the files of a run from its counts: sums, scores, parameters, gains, bounds, the order of the
+// features, and the names of buckets. It recomputes the gap of a model, but does not prove again that the model is optimal.
+// It needs memory for the distinct counts.
+func Contents(ctx context.Context, published modelio.Published) ([]string, error) {
+	v := &run{ctx: ctx, dir: published.Dir, Run: published}
+	for _, step := range []func() error{v.conservation, v.models, v.path, v.buckets} {
+		if err := step(); err != nil {
+			return v.checks, exitCode(v.dir, err)
+		}
+	}
+	return v.checks, nil
+}
+
+// run is a run while it is verified.
+type run struct {
 	Run modelio.Published // read from files whose checksums are right
 
 	ctx      context.Context
@@ -49,32 +72,14 @@ type Verification struct {
 	checks   []string
 }
 
-// VerifyFiles begins to verify a run: it compares all its files with their checksums before it reads any of them.
-func VerifyFiles(ctx context.Context, dir string) (*Verification, error) {
-	v := &Verification{ctx: ctx, dir: dir}
-	return v, v.failed(v.checksums())
-}
-
-// Compute goes on with what Verify does, and returns all that was found to be true.
-func (v *Verification) Compute(ctx context.Context) (checks []string, err error) {
-	v.ctx = ctx
-	for _, step := range []func() error{v.conservation, v.models, v.path, v.buckets} {
-		if err := step(); err != nil {
-			return v.checks, v.failed(err)
-		}
-	}
-	return v.checks, nil
-}
-
-// failed gives an error its exit code.
-func (v *Verification) failed(err error) error {
+func exitCode(dir string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fileio.ErrUnavailable):
 		return &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 	}
-	return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: %w", v.dir, err)}
+	return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: %w", dir, err)}
 }
 
 // labelled are the counts of a feature in the classes in which it has any.
@@ -89,12 +94,12 @@ type labelled struct {
 	occurrences float64 // in all classes, whatever the model counts
 }
 
-func (v *Verification) found(format string, args ...any) {
+func (v *run) found(format string, args ...any) {
 	v.checks = append(v.checks, fmt.Sprintf(format, args...))
 }
 
 // checksums compares every file with the manifest, and the manifest with _SUCCESS.
-func (v *Verification) checksums() error {
+func (v *run) checksums() error {
 	state, err := modelio.ReadState(v.ctx, v.dir)
 	if err != nil {
 		return err
@@ -126,7 +131,7 @@ func (v *Verification) checksums() error {
 	}
 	var size int64
 	for _, f := range manifest.Files {
-		c, err := identify(v.ctx, fileio.Join(v.dir, f.Name))
+		c, err := countio.Identify(v.ctx, fileio.Join(v.dir, f.Name))
 		if err != nil {
 			return err
 		}
@@ -145,7 +150,7 @@ func (v *Verification) checksums() error {
 
 // strangers holds that the folder of counts has no files but those of the run: readers take all that is in it for counts,
 // unless its name begins with a dot or an underscore.
-func (v *Verification) strangers(files []countio.FileSum) error {
+func (v *run) strangers(files []countio.FileSum) error {
 	store, err := fileio.For(v.dir)
 	if err != nil {
 		return err
@@ -165,7 +170,7 @@ func (v *Verification) strangers(files []countio.FileSum) error {
 }
 
 // conservation reads the counts and compares their sums with the totals that were taken while the documents were read.
-func (v *Verification) conservation() error {
+func (v *run) conservation() error {
 	source, files, err := v.source()
 	if err != nil {
 		return err
@@ -196,7 +201,7 @@ func (v *Verification) conservation() error {
 }
 
 // source is where the counts are that the run was made from.
-func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
+func (v *run) source() (countio.Source, []countio.FileSum, error) {
 	from := v.Run.Manifest.Counts
 	switch {
 	case from == nil:
@@ -208,13 +213,13 @@ func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
 		}
 		return countio.Source{Dir: v.dir}, parts, nil
 	case from.Size > 0:
-		now, err := identify(v.ctx, from.Name)
-		if err == nil && now != *from {
+		now, err := countio.Identify(v.ctx, from.Name)
+		if err == nil && (now.Size != from.Size || now.SHA256 != from.SHA256) {
 			err = fmt.Errorf("%s is not the table that the run was made from", from.Name)
 		}
 		return countio.Source{Own: from.Name}, []countio.FileSum{{Name: from.Name}}, err
 	}
-	counts, err := runCounts(v.ctx, from.Name)
+	counts, err := selection.PublishedCounts(v.ctx, from.Name)
 	if err == nil && counts.From != *from {
 		err = fmt.Errorf("%s is not the run that the counts were taken from", from.Name)
 	}
@@ -222,7 +227,7 @@ func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
 }
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
-func (v *Verification) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
+func (v *run) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
 	classes := countio.ClassesOf(selection.Labels(v.Run.Manifest.Classes))
 	sums = countio.NewClassSums(classes)
 	hist := histogram.New()
@@ -275,9 +280,9 @@ func (v *Verification) read(source countio.Source, files []countio.FileSum) (sum
 	return sums, features, v.group(hist)
 }
 
-func (v *Verification) group(hist *histogram.Histogram) (err error) {
+func (v *run) group(hist *histogram.Histogram) (err error) {
 	var pieces [][]byte
-	hist.Pack(transforms.MaxElement, func(b []byte) { pieces = append(pieces, b) })
+	hist.Pack(1<<20, func(b []byte) { pieces = append(pieces, b) })
 	next := func(b *[]byte) bool {
 		if len(pieces) == 0 {
 			return false
@@ -292,7 +297,7 @@ func (v *Verification) group(hist *histogram.Histogram) (err error) {
 	return err
 }
 
-func (v *Verification) problem(m modelio.ModelRow) (p solver.Problem, err error) {
+func (v *run) problem(m modelio.ModelRow) (p solver.Problem, err error) {
 	if v.grouped == nil || v.last.Problem != m.Problem {
 		v.last, v.grouped = m, v.groups(m)
 	}

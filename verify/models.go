@@ -1,4 +1,4 @@
-package pipeline
+package verify
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 )
 
 // analyzer compares what model.parquet says of its features with the manifest.
-func (v *Verification) analyzer() error {
+func (v *run) analyzer() error {
 	text, err := countio.Metadata(v.ctx, fileio.Join(v.dir, modelio.ModelFile), modelio.AnalyzerKey)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (v *Verification) analyzer() error {
 }
 
 // models computes every model again from the counts of its features, and the bound at its α.
-func (v *Verification) models() error {
+func (v *run) models() error {
 	if len(v.Run.Models) > 0 {
 		if err := v.analyzer(); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (v *Verification) models() error {
 }
 
 // model verifies one model, which has a row for each class if it is joint.
-func (v *Verification) model(rows []modelio.ModelRow) error {
+func (v *run) model(rows []modelio.ModelRow) error {
 	m := rows[0]
 	if err := selection.CheckProblem(v.Run.Manifest.Classes, rows); err != nil {
 		return err
@@ -138,7 +138,7 @@ type evaluated struct {
 }
 
 // again solves nothing, but evaluates what was found, and completes the solution by it.
-func (v *Verification) again(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
+func (v *run) again(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
 	if s.Joint != nil {
 		e, err = v.jointAgain(s, features)
 	} else {
@@ -160,7 +160,7 @@ func (v *Verification) again(s *selection.Solution, features []selection.Feature
 	return e, err
 }
 
-func (v *Verification) sidesAgain(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
+func (v *run) sidesAgain(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
 	m := s.Models[0]
 	p, err := v.problem(m)
 	if err != nil {
@@ -180,7 +180,7 @@ func (v *Verification) sidesAgain(s *selection.Solution, features []selection.Fe
 	return e, err
 }
 
-func (v *Verification) jointAgain(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
+func (v *run) jointAgain(s *selection.Solution, features []selection.Feature) (e evaluated, err error) {
 	model, err := solver.ParseModel(s.Models[0].Model)
 	if err != nil {
 		return e, err
@@ -242,7 +242,7 @@ func sameFeature(got, want modelio.FeatureRow, resolution float64) error {
 }
 
 // name is the model's, as short as the run allows.
-func (v *Verification) name(m modelio.ModelRow) string {
+func (v *run) name(m modelio.ModelRow) string {
 	name := fmt.Sprintf("k = %d", m.K)
 	if first := v.Run.Models[0]; slices.ContainsFunc(v.Run.Models, func(o modelio.ModelRow) bool { return o.Problem != first.Problem || o.Smoothing != first.Smoothing }) {
 		name = m.Key().String()
@@ -259,7 +259,7 @@ func plural(n int64, noun string) string {
 
 // path computes the bound of every row of the path at its α, and what the bound gains from one k to another. The bound of a
 // joint problem has an α for each class, which the path does not keep: it is taken on trust.
-func (v *Verification) path() error {
+func (v *run) path() error {
 	models := map[modelio.Key]modelio.ModelRow{}
 	for _, m := range v.Run.Models {
 		models[m.Key()] = m
@@ -303,7 +303,7 @@ func (v *Verification) path() error {
 }
 
 // pathOf verifies the rows of one problem of two sides.
-func (v *Verification) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
+func (v *run) pathOf(m modelio.ModelRow, rows []modelio.PathRow) error {
 	p, err := v.problem(m)
 	if err != nil {
 		return err

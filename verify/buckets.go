@@ -1,4 +1,4 @@
-package pipeline
+package verify
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 // buckets holds the names of buckets against the hash, the counts and the selection. How often a name occurs is in no file
 // but this one: of a bucket that lists all its names the sum is known, of others that it cannot be more.
-func (v *Verification) buckets() error {
+func (v *run) buckets() error {
 	option, hashed := v.Run.Manifest.Options["hash_bits"]
 	if len(v.Run.Buckets) == 0 && (!hashed || v.Run.Manifest.Verb == "select") {
 		return nil
@@ -65,7 +65,7 @@ func (v *Verification) buckets() error {
 }
 
 // sameBucket compares the names of a bucket with its hash, if that is the one in use, and with its counts.
-func (v *Verification) sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
+func (v *run) sameBucket(rows []modelio.BucketRow, bits int, counted labelled) error {
 	var sum int64
 	for i, row := range rows {
 		key, _ := feature.Hash([]byte(row.Name))
