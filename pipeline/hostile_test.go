@@ -136,7 +136,7 @@ func TestEveryByteOfARunChanged(t *testing.T) {
 			if err := os.WriteFile(file, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := verify.Run(t.Context(), dir); exitOf(err) != modelio.ExitData || !strings.HasSuffix(err.Error(), name+" is not the file that was published") {
+			if _, err := verify.Run(t.Context(), dir); exitOf(err) != modelio.ExitData || !strings.HasSuffix(err.Error(), name+" differs from the published file") {
 				t.Errorf("%s, byte %d: %v", name, i, err)
 			}
 			err := harmless(t, name, func() error {

@@ -79,11 +79,7 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	if err != nil {
 		return c, err
 	}
-	for _, f := range m.Files {
-		if countio.IsPart(f.Name) {
-			c.Files = append(c.Files, f)
-		}
-	}
+	c.Files = m.Parts()
 	if len(c.Files) == 0 && m.Counts == nil {
 		return c, fmt.Errorf("%s: %s lists no files of counts; the run is not as sparsenb writes it", dir, modelio.ManifestFile)
 	}

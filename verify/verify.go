@@ -1,10 +1,11 @@
-// Package verify checks that a published run is intact and consistent: it compares its files with their checksums, and
+// Package verify checks that a published run is intact and consistent: it compares the files with their checksums, and
 // recomputes their contents from the counts.
+//
+// [Run] does all of it. The other functions do a part each, in this order: [Files], [ReadCounts], [Models], [Path], [Buckets].
+// Each returns a sentence for everything that it has found to be right, and an error for the first thing that is not.
 package verify
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,60 +20,56 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/selection"
-	"github.com/sparsenb/sparsenb/selection/histogram"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Run verifies the run in the folder dir: first its files (see Files), then their contents (see Contents). It returns a
-// sentence for each thing that it has verified, up to the first error.
+// Run verifies the run that was published in the folder dir: first its files (see [Files]), then their contents (see
+// [Contents]). Findings are returned with an error, too: they hold up to there.
 func Run(ctx context.Context, dir string) (findings []string, err error) {
-	run, findings, err := Files(ctx, dir)
+	run, finding, err := Files(ctx, dir)
 	if err != nil {
-		return findings, err
+		return nil, err
 	}
-	more, err := Contents(ctx, run)
-	return append(findings, more...), err
+	findings, err = Contents(ctx, run)
+	return append([]string{finding}, findings...), err
 }
 
-// Files compares every file of a run with its published checksum and size before it reads any of them, and returns what
-// they hold. An error has the code modelio.ExitData if a file is missing or differs, and modelio.ExitFailed if the storage
-// is out of reach.
-func Files(ctx context.Context, dir string) (modelio.Published, []string, error) {
-	v := &run{ctx: ctx, dir: dir}
-	err := exitCode(dir, v.checksums())
-	return v.Run, v.checks, err
+// Files compares the size and the SHA-256 of every file of a run with what was published, before it reads any of them, and
+// returns what they hold. The error is a [modelio.Error]: modelio.ExitData if a file is missing, damaged or does not belong
+// to the run, and modelio.ExitFailed if the storage cannot be reached.
+func Files(ctx context.Context, dir string) (run modelio.Published, finding string, err error) {
+	manifest, err := readManifest(ctx, dir)
+	if err == nil {
+		finding, err = checkFiles(ctx, dir, manifest.Files)
+	}
+	if err == nil {
+		err = checkNoForeignParts(ctx, dir, manifest.Files)
+	}
+	if err == nil {
+		run, err = modelio.Read(ctx, dir)
+	}
+	return run, finding, exitError(dir, err)
 }
 
-// Contents recomputes the contents of the files of a run from its counts: sums, scores, parameters, gains, bounds, the order of the
-// features, and the names of buckets. It recomputes the gap of a model, but does not prove again that the model is optimal.
-// It needs memory for the distinct counts.
-func Contents(ctx context.Context, published modelio.Published) ([]string, error) {
-	v := &run{ctx: ctx, dir: published.Dir, Run: published}
-	for _, step := range []func() error{v.conservation, v.models, v.path, v.buckets} {
-		if err := step(); err != nil {
-			return v.checks, exitCode(v.dir, err)
+// Contents recomputes the contents of a run whose files are intact from its counts: totals, scores, parameters, gains, upper
+// bounds, the order of the features, and the names of buckets. It recomputes the gap of a model, but does not prove again
+// that a model is optimal. It needs memory for the distinct counts. Errors are those of [Files].
+func Contents(ctx context.Context, run modelio.Published) (findings []string, err error) {
+	counts, finding, err := ReadCounts(ctx, run)
+	if err != nil {
+		return nil, exitError(run.Dir, err)
+	}
+	findings = append(findings, finding)
+	for _, check := range []func(context.Context, modelio.Published, *Counts) ([]string, error){Models, Path, Buckets} {
+		found, err := check(ctx, run, counts)
+		findings = append(findings, found...)
+		if err != nil {
+			return findings, exitError(run.Dir, err)
 		}
 	}
-	return v.checks, nil
+	return findings, nil
 }
 
-// run is a run while it is verified.
-type run struct {
-	Run modelio.Published // read from files whose checksums are right
-
-	ctx      context.Context
-	dir      string
-	features map[modelio.Key][]modelio.FeatureRow // of the run
-	vectors  *solver.Vectors                      // the counts, read again
-	groups   func(m modelio.ModelRow) []solver.Group
-	last     modelio.ModelRow // whose groups were made last
-	grouped  []solver.Group
-	counts   map[string]labelled // of the selected features, and of what has names
-	checks   []string
-}
-
-func exitCode(dir string, err error) error {
+func exitError(dir string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -82,80 +79,62 @@ func exitCode(dir string, err error) error {
 	return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: %w", dir, err)}
 }
 
-// labelled are the counts of a feature in the classes in which it has any.
-type labelled struct {
-	found  bool
-	id     int64
-	labels []string
-	counts []float64
-
-	documents []float64 // nil where they are not known, or are the counts
-
-	occurrences float64 // in all classes, whatever the model counts
-}
-
-func (v *run) found(format string, args ...any) {
-	v.checks = append(v.checks, fmt.Sprintf(format, args...))
-}
-
-// checksums compares every file with the manifest, and the manifest with _SUCCESS.
-func (v *run) checksums() error {
-	state, err := modelio.ReadState(v.ctx, v.dir)
+// readManifest reads the manifest after comparing it with _SUCCESS.
+func readManifest(ctx context.Context, dir string) (m modelio.Manifest, err error) {
+	state, err := modelio.ReadState(ctx, dir)
 	if err != nil {
-		return err
+		return m, err
 	}
 	if state.Success == nil {
-		return fmt.Errorf("there is no %s: the run is not complete", modelio.SuccessFile)
+		return m, fmt.Errorf("there is no %s: the run is not complete", modelio.SuccessFile)
 	}
-	content, err := fileio.ReadAll(v.ctx, fileio.Join(v.dir, modelio.ManifestFile), modelio.MaxManifest)
+	content, err := fileio.ReadAll(ctx, fileio.Join(dir, modelio.ManifestFile), modelio.MaxManifest)
 	if err != nil {
-		return err
+		return m, err
 	}
 	if hash := sha256.Sum256(content); hex.EncodeToString(hash[:]) != state.Success.ManifestSHA256 {
-		return fmt.Errorf("%s is not the one that was published", modelio.ManifestFile)
+		return m, fmt.Errorf("%s differs from the published file", modelio.ManifestFile)
 	}
-	manifest, err := modelio.ReadManifest(v.ctx, v.dir)
-	if err != nil {
-		return err
+	if m, err = modelio.ReadManifest(ctx, dir); err != nil {
+		return m, err
 	}
-	if state.Success.Run != manifest.ID || state.Success.Fingerprint != manifest.Fingerprint {
-		return fmt.Errorf("%s names the run %s with the fingerprint %s, and %s the run %s with %s", modelio.SuccessFile,
-			state.Success.Run, state.Success.Fingerprint, modelio.ManifestFile, manifest.ID, manifest.Fingerprint)
+	if state.Success.Run != m.ID || state.Success.Fingerprint != m.Fingerprint {
+		return m, fmt.Errorf("%s names run %s with fingerprint %s, but %s names run %s with %s", modelio.SuccessFile,
+			state.Success.Run, state.Success.Fingerprint, modelio.ManifestFile, m.ID, m.Fingerprint)
 	}
-	if manifest.Verb != "count" {
+	if m.Verb != "count" {
 		for _, name := range []string{modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
-			if !slices.ContainsFunc(manifest.Files, func(f countio.FileSum) bool { return f.Name == name }) {
-				return fmt.Errorf("%s does not list %s", modelio.ManifestFile, name)
+			if !slices.ContainsFunc(m.Files, func(f countio.FileSum) bool { return f.Name == name }) {
+				return m, fmt.Errorf("%s does not list %s", modelio.ManifestFile, name)
 			}
 		}
 	}
+	return m, nil
+}
+
+func checkFiles(ctx context.Context, dir string, files []countio.FileSum) (finding string, err error) {
 	var size int64
-	for _, f := range manifest.Files {
-		c, err := countio.Identify(v.ctx, fileio.Join(v.dir, f.Name))
+	for _, f := range files {
+		got, err := countio.Identify(ctx, fileio.Join(dir, f.Name))
 		if err != nil {
-			return err
+			return "", err
 		}
-		if c.SHA256 != f.SHA256 || c.Size != f.Size {
-			return fmt.Errorf("%s is not the file that was published", f.Name)
+		if got.SHA256 != f.SHA256 || got.Size != f.Size {
+			return "", fmt.Errorf("%s differs from the published file", f.Name)
 		}
 		size += f.Size
 	}
-	if err := v.strangers(manifest.Files); err != nil {
-		return err
-	}
-	v.found("the checksums of %d files, %s", len(manifest.Files), humanize.Bytes(uint64(size)))
-	v.Run, err = modelio.Read(v.ctx, v.dir)
-	return err
+	return fmt.Sprintf("%s (%s) match their checksums", plural(int64(len(files)), "file"), humanize.Bytes(uint64(size))), nil
 }
 
-// strangers holds that the folder of counts has no files but those of the run: readers take all that is in it for counts,
-// unless its name begins with a dot or an underscore.
-func (v *run) strangers(files []countio.FileSum) error {
-	store, err := fileio.For(v.dir)
+// checkNoForeignParts fails if the folder of counts has files of another run: readers such as DuckDB and Spark read all files
+// of a folder but those whose names begin with a dot or an underscore.
+func checkNoForeignParts(ctx context.Context, dir string, files []countio.FileSum) error {
+	store, err := fileio.For(dir)
 	if err != nil {
 		return err
 	}
-	infos, err := store.List(v.ctx, fileio.Join(v.dir, countio.PartFolder))
+	infos, err := store.List(ctx, fileio.Join(dir, countio.PartFolder))
 	if err != nil {
 		return err
 	}
@@ -163,148 +142,15 @@ func (v *run) strangers(files []countio.FileSum) error {
 		name := fileio.Join(countio.PartFolder, path.Base(info.Name))
 		published := slices.ContainsFunc(files, func(f countio.FileSum) bool { return f.Name == name })
 		if !published && !strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(name), "_") {
-			return fmt.Errorf("%s is not of this run, and what reads the folder counts it too; remove it", name)
+			return fmt.Errorf("%s does not belong to this run, but readers of the folder would count it; remove it", name)
 		}
 	}
 	return nil
 }
 
-// conservation reads the counts and compares their sums with the totals that were taken while the documents were read.
-func (v *run) conservation() error {
-	source, files, err := v.source()
-	if err != nil {
-		return err
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	v.counts = map[string]labelled{}
-	for _, f := range v.Run.Features {
-		v.counts[f.Feature] = labelled{}
-	}
-	for _, b := range v.Run.Buckets {
-		v.counts[b.Feature] = labelled{}
-	}
-	sums, features, err := v.read(source, files)
-	if err != nil {
-		return err
-	}
-	var tokens float64
-	for _, c := range v.Run.Manifest.Classes {
-		if gotTokens, postings := sums.Of(c.Label); gotTokens != c.Tokens || postings != c.Postings {
-			return fmt.Errorf("the counts of %s have %v tokens and %v postings, the manifest %v and %v", c.Label, gotTokens, postings, c.Tokens, c.Postings)
-		}
-		tokens += c.Tokens
-	}
-	if features != v.Run.Manifest.Features {
-		return fmt.Errorf("the counts have %d features, the manifest %d", features, v.Run.Manifest.Features)
-	}
-	v.found("%s tokens of %s features, as many as were counted", humanize.Commaf(tokens), humanize.Comma(features))
-	return nil
-}
-
-// source is where the counts are that the run was made from.
-func (v *run) source() (countio.Source, []countio.FileSum, error) {
-	from := v.Run.Manifest.Counts
-	switch {
-	case from == nil:
-		var parts []countio.FileSum
-		for _, f := range v.Run.Manifest.Files {
-			if countio.IsPart(f.Name) {
-				parts = append(parts, f)
-			}
-		}
-		return countio.Source{Dir: v.dir}, parts, nil
-	case from.Size > 0:
-		now, err := countio.Identify(v.ctx, from.Name)
-		if err == nil && (now.Size != from.Size || now.SHA256 != from.SHA256) {
-			err = fmt.Errorf("%s is not the table that the run was made from", from.Name)
-		}
-		return countio.Source{Own: from.Name}, []countio.FileSum{{Name: from.Name}}, err
-	}
-	counts, err := selection.PublishedCounts(v.ctx, from.Name)
-	if err == nil && counts.From != *from {
-		err = fmt.Errorf("%s is not the run that the counts were taken from", from.Name)
-	}
-	return counts.Source, counts.Files, err
-}
-
-// read reads the counts once, for their sums, their groups, and those of the selected features.
-func (v *run) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
-	classes := countio.ClassesOf(selection.Labels(v.Run.Manifest.Classes))
-	sums = countio.NewClassSums(classes)
-	hist := histogram.New()
-	model := solver.Multinomial
-	if len(v.Run.Models) > 0 {
-		if model, err = solver.ParseModel(v.Run.Models[0].Model); err != nil {
-			return nil, 0, err
-		}
-	}
-	var lastID int64
-	var lastName []byte
-	var counts []float64
-	for _, file := range files {
-		err := source.Each(v.ctx, file.Name, classes, func(f *countio.Feature) error {
-			name, err := f.Name()
-			if err != nil {
-				return err
-			}
-			// The parts of a run are one sorted list, in which nothing stands twice.
-			if source.Own == "" && features > 0 && cmp.Or(cmp.Compare(f.ID, lastID), bytes.Compare(name, lastName)) <= 0 {
-				return fmt.Errorf("%s: the feature %q is not in its place", file.Name, name)
-			}
-			lastID, lastName = f.ID, append(lastName[:0], name...)
-			features++
-			sums.Add(f)
-			counts = f.Counts(counts[:0], model)
-			hist.AddPresent(f.Classes, counts)
-			if _, ok := v.counts[string(name)]; ok {
-				l := labelled{found: true, id: source.IDOf(f, name), counts: slices.Clone(counts)}
-				for _, class := range f.Classes {
-					l.labels = append(l.labels, classes.Labels[class])
-				}
-				for _, n := range f.Occurrences {
-					l.occurrences += n
-				}
-				if f.DocumentsKnown {
-					l.documents = slices.Clone(f.Documents)
-				}
-				v.counts[string(name)] = l
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, 0, err
-		}
-	}
-	if n := len(v.Run.Manifest.Classes); n < len(classes.Labels) {
-		return nil, 0, fmt.Errorf("the counts have the class %s, the manifest has not", selection.ListLabels(classes.Labels[n:]))
-	}
-	return sums, features, v.group(hist)
-}
-
-func (v *run) group(hist *histogram.Histogram) (err error) {
-	var pieces [][]byte
-	hist.Pack(1<<20, func(b []byte) { pieces = append(pieces, b) })
-	next := func(b *[]byte) bool {
-		if len(pieces) == 0 {
-			return false
-		}
-		*b, pieces = pieces[0], pieces[1:]
-		return true
-	}
-	v.vectors, err = selection.CollectVectors(next, len(v.Run.Manifest.Classes))
-	if err == nil {
-		v.groups = selection.Groups(v.vectors, v.Run.Manifest.Classes)
-	}
-	return err
-}
-
-func (v *run) problem(m modelio.ModelRow) (p solver.Problem, err error) {
-	if v.grouped == nil || v.last.Problem != m.Problem {
-		v.last, v.grouped = m, v.groups(m)
-	}
-	p = solver.Problem{Groups: v.grouped, K: m.K, Smoothing: m.Smoothing, Method: solver.Method(m.Method)}
-	if m.DocsPositive != nil && m.DocsNegative != nil {
-		p.DocumentsPositive, p.DocumentsNegative = float64(*m.DocsPositive), float64(*m.DocsNegative)
-	}
-	p.Model, err = solver.ParseModel(m.Model)
-	return p, err
+	return humanize.Comma(n) + " " + noun + "s"
 }

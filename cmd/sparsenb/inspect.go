@@ -35,14 +35,14 @@ With two folders it says how their models differ.
 				return modelio.Usagef("inspect takes one folder, or two to compare")
 			}
 			var runs []modelio.Published
-			var findings [][]string // by run, with --verify
+			var findings []string // of the files, by run, with --verify
 			for _, dir := range args {
 				if *verified { // before anything is read that may be damaged
-					p, found, err := verify.Files(ctx, dir)
+					p, finding, err := verify.Files(ctx, dir)
 					if err != nil {
 						return unreadable(ctx, dir, err)
 					}
-					runs, findings = append(runs, p), append(findings, found)
+					runs, findings = append(runs, p), append(findings, finding)
 					continue
 				}
 				p, err := modelio.Read(ctx, dir)
@@ -82,12 +82,12 @@ func unreadable(ctx context.Context, dir string, err error) error {
 	return &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 }
 
-// printVerified verifies the contents of runs whose files are those that were published, and prints all findings.
-func printVerified(ctx context.Context, w io.Writer, runs []modelio.Published, findings [][]string) error {
-	for i, found := range findings {
-		printf(w, "\n%s, verified:\n", runs[i].Dir)
+// printVerified verifies the contents of runs, of whose files there is a finding each, and prints all findings.
+func printVerified(ctx context.Context, w io.Writer, runs []modelio.Published, findings []string) error {
+	for i, finding := range findings {
+		printf(w, "\n%s, verified:\n  %s\n", runs[i].Dir, finding)
 		more, err := verify.Contents(ctx, runs[i])
-		for _, finding := range append(found, more...) {
+		for _, finding := range more {
 			printf(w, "  %s\n", finding)
 		}
 		if err != nil {
