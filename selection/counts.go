@@ -1,4 +1,4 @@
-package pipeline
+package selection
 
 import (
 	"context"
@@ -12,13 +12,24 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
+// Counts is where a selection finds counts that were made before.
+type Counts struct {
+	Source  countio.Source
+	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
+	Classes []modelio.Class
+	From    modelio.Counts // for the manifest
+	Threads int            // goroutines that read in a bundle; default: as many as there are processors
+
+	Analysis map[string]string // the options that say what the features of a run are
+	Analyzer *modelio.Analyzer // the same in full; nil for a table of the user's own
+}
+
 // FindCounts looks at the counts that a selection is to be made from, the output of a run or a table of the user's own,
 // and fails with modelio.ExitUsage if they do not fit. classDocuments are what the user says of the classes of a table.
-func FindCounts(ctx context.Context, name string, classDocuments map[string]int64, sel selection.Params) (c Counts, err error) {
+func FindCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Params) (c Counts, err error) {
 	if name, err = fileio.Absolute(name); err != nil {
 		return c, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
@@ -36,7 +47,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	case len(classDocuments) > 0:
 		err = fmt.Errorf("--class_documents is for tables of your own; %s knows its documents", name)
 	default:
-		if c, err = runCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis["hash_bits"] != "" {
+		if c, err = PublishedCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis["hash_bits"] != "" {
 			err = fmt.Errorf("%s: its features are buckets of an older hash, and cannot be used with this version of sparsenb; count the documents again", name)
 		}
 	}
@@ -46,7 +57,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if len(c.Classes) == 0 {
 		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: the table has no rows, and so no classes", name)}
 	}
-	if exit, message := selection.JudgeClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
+	if exit, message := JudgeClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
 		return c, &modelio.Error{Exit: exit, Err: fmt.Errorf("%s: %s", name, message)}
 	}
 	if slices.Contains(sel.Smoothing, 0) && !slices.ContainsFunc(c.Classes, func(c modelio.Class) bool { return c.Tokens > 0 }) {
@@ -55,8 +66,8 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	return c, nil
 }
 
-// runCounts are the counts of a published run.
-func runCounts(ctx context.Context, dir string) (c Counts, err error) {
+// PublishedCounts are the counts of a published run.
+func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	state, err := modelio.ReadState(ctx, dir)
 	if err != nil {
 		return c, err
@@ -68,11 +79,7 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 	if err != nil {
 		return c, err
 	}
-	for _, f := range m.Files {
-		if countio.IsPart(f.Name) {
-			c.Files = append(c.Files, f)
-		}
-	}
+	c.Files = m.Parts()
 	if len(c.Files) == 0 && m.Counts == nil {
 		return c, fmt.Errorf("%s: %s lists no files of counts; the run is not as sparsenb writes it", dir, modelio.ManifestFile)
 	}
@@ -93,7 +100,7 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 }
 
 // ownCounts are a table of the user's own. It is read once here, to find what is wrong with it before any work is done.
-func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel selection.Params) (c Counts, err error) {
+func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Params) (c Counts, err error) {
 	bernoulli := sel.Model == solver.Bernoulli
 	table, err := countio.CheckOwn(ctx, name, countio.Rules{
 		Documents: classDocuments, CountsAreDocuments: bernoulli && len(classDocuments) > 0,
@@ -121,10 +128,10 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 
 // checkClassDocuments holds that the number of documents is known of all classes or of none, and of all where the
 // selection needs it.
-func checkClassDocuments(name string, classes []string, documents map[string]int64, sel selection.Params) error {
+func checkClassDocuments(name string, classes []string, documents map[string]int64, sel Params) error {
 	for _, label := range slices.Sorted(maps.Keys(documents)) {
 		if !slices.Contains(classes, label) {
-			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", selection.ListLabels([]string{label}), name, selection.ListLabels(classes))
+			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", ListLabels([]string{label}), name, ListLabels(classes))
 		}
 	}
 	for _, label := range classes {
@@ -132,13 +139,13 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 			continue
 		}
 		if len(documents) > 0 {
-			return fmt.Errorf("--class_documents: %s is missing; %s has the classes %s", selection.ListLabels([]string{label}), name, selection.ListLabels(classes))
+			return fmt.Errorf("--class_documents: %s is missing; %s has the classes %s", ListLabels([]string{label}), name, ListLabels(classes))
 		}
 		if sel.Model == solver.Bernoulli {
-			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", selection.ListLabels([]string{label}))
+			return fmt.Errorf("--model=bernoulli needs the number of documents: --class_documents=%s=n,…", ListLabels([]string{label}))
 		}
 		if sel.Method == solver.Chi2 {
-			return fmt.Errorf("--method=chi2 needs the number of documents: --class_documents=%s=n,…", selection.ListLabels([]string{label}))
+			return fmt.Errorf("--method=chi2 needs the number of documents: --class_documents=%s=n,…", ListLabels([]string{label}))
 		}
 	}
 	return nil
