@@ -9,6 +9,19 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
+// compareModel compares a published model with the recomputed one.
+func compareModel(got, want modelio.ModelRow, resolution float64) error {
+	if got.TiedSelected != want.TiedSelected || got.TiedLeftOut != want.TiedLeftOut {
+		return fmt.Errorf("%d features tie with %d that were left out, but recomputed %d with %d", got.TiedSelected, got.TiedLeftOut, want.TiedSelected, want.TiedLeftOut)
+	}
+	return cmp.Or(
+		compareNumbers([]number{{"base", got.Base, want.Base}, {"intercept", got.Intercept, want.Intercept}}),
+		compareGains([]number{
+			{"gain", got.Gain, want.Gain}, {"upper_bound_gain", got.UpperBoundGain, want.UpperBoundGain}, {"gap", got.Gap, got.UpperBoundGain - got.Gain},
+		}, resolution),
+	)
+}
+
 // compareFeature compares a published row with the recomputed one.
 func compareFeature(got, want modelio.FeatureRow, resolution float64) error {
 	if got.Rank != want.Rank || got.Feature != want.Feature || got.FeatureID != want.FeatureID || got.Class != want.Class {

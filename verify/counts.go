@@ -18,12 +18,11 @@ import (
 
 // Counts are the counts of a run, as the checks of its other files need them.
 type Counts struct {
-	vectors *solver.Vectors          // the distinct counts, by class
-	named   map[string]featureCounts // of the features that the other files name; the zero value if a feature has none
+	named    map[string]featureCounts // of the features that the other files name; the zero value if a feature has none
+	problems *selection.Problems
 
-	makeGroups func(m modelio.ModelRow) []solver.Group
-	problem    string // whose groups were made last: rows of a problem follow each other
-	groups     []solver.Group
+	last    selection.Problem // rows of a problem follow each other
+	lastKey string
 }
 
 // featureCounts are the counts of a feature in the classes in which it occurs.
@@ -71,7 +70,7 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 		return nil, "", err
 	}
 	vectors, err := vectorsOf(r.histogram, len(classes))
-	return &Counts{vectors: vectors, named: r.named, makeGroups: selection.Groups(vectors, classes)}, finding, err
+	return &Counts{named: r.named, problems: selection.NewProblems(vectors, classes)}, finding, err
 }
 
 // source returns where the counts are that the run was made from, and their files.
@@ -164,15 +163,14 @@ func vectorsOf(h *histogram.Histogram, classes int) (*solver.Vectors, error) {
 	}, classes)
 }
 
-// problemOf returns the problem that a model of two sides is a solution of.
-func (c *Counts) problemOf(m modelio.ModelRow) (p solver.Problem, err error) {
-	if c.groups == nil || c.problem != m.Problem {
-		c.problem, c.groups = m.Problem, c.makeGroups(m)
+// problemOf returns the problem that a model is a solution of.
+func (c *Counts) problemOf(m modelio.ModelRow) (selection.Problem, error) {
+	if c.last == nil || c.lastKey != m.Problem {
+		p, err := c.problems.Of(m)
+		if err != nil {
+			return nil, err
+		}
+		c.last, c.lastKey = p, m.Problem
 	}
-	p = solver.Problem{Groups: c.groups, K: m.K, Smoothing: m.Smoothing, Method: solver.Method(m.Method)}
-	if m.DocsPositive != nil && m.DocsNegative != nil {
-		p.DocumentsPositive, p.DocumentsNegative = float64(*m.DocsPositive), float64(*m.DocsNegative)
-	}
-	p.Model, err = solver.ParseModel(m.Model)
-	return p, err
+	return c.last.Smoothed(m.Smoothing), nil
 }

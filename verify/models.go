@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,8 +14,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
-	"github.com/sparsenb/sparsenb/solver"
-	"github.com/sparsenb/sparsenb/solver/joint"
 )
 
 // Models recomputes every model and the rows of its features from the counts of these features, and the upper bound at the α
@@ -75,9 +72,9 @@ func checkModel(run modelio.Published, counts *Counts, rows []modelio.ModelRow, 
 	if int64(len(published)) != m.K*int64(len(rows)) {
 		return "", fmt.Errorf("the model has %d rows in %s", len(published), modelio.FeaturesFile)
 	}
-	solution := selection.Solution{Models: rows}
-	if m.Strategy == modelio.Joint {
-		solution.Joint = &selection.JointSolution{}
+	problem, err := counts.problemOf(m)
+	if err != nil {
+		return "", err
 	}
 	var features []selection.Feature
 	names := map[string]bool{}
@@ -91,23 +88,29 @@ func checkModel(run modelio.Published, counts *Counts, rows []modelio.ModelRow, 
 		if !run.Manifest.SameHash() {
 			c.id = f.FeatureID // from an older hash, which this program does not have
 		}
-		feature := selection.Feature{Name: f.Feature, ID: c.id, Counts: solution.Counts(c.labels, func(i int) float64 { return c.counts[i] })}
+		feature := selection.Feature{Name: f.Feature, ID: c.id, Counts: problem.Counts(c.labels, func(i int) float64 { return c.counts[i] })}
 		if c.documents != nil {
-			feature.Documents = solution.Counts(c.labels, func(i int) float64 { return c.documents[i] })
+			feature.Documents = problem.Counts(c.labels, func(i int) float64 { return c.documents[i] })
 		}
 		features = append(features, feature)
 	}
-	e, err := evaluate(run, counts, &solution, features)
+	solution, err := problem.Evaluate(rows, features)
 	if err != nil {
 		return "", err
+	}
+	for i, row := range rows {
+		if err := compareModel(row, solution.Models[i], solution.Resolution()); err != nil {
+			return "", err
+		}
 	}
 	for i, f := range solution.Rows(features) {
 		if err := compareFeature(published[i], f, solution.Resolution()); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%s: recomputed gain %s of %s, upper bound %s at α = %s", modelName(run, m), formatGain(e.gain),
-		plural(m.K, "feature"), formatGain(e.bound), formatAlphas(rows)), nil
+	recomputed := solution.Models[0]
+	return fmt.Sprintf("%s: recomputed gain %s of %s, upper bound %s at α = %s", modelName(run, m), formatGain(recomputed.Gain),
+		plural(m.K, "feature"), formatGain(recomputed.UpperBoundGain), formatAlphas(rows)), nil
 }
 
 // modelName names a model, as briefly as the run allows.
@@ -137,92 +140,4 @@ func formatAlphas(rows []modelio.ModelRow) string {
 		list = append(list, fmt.Sprintf("%.6f", m.Alpha))
 	}
 	return strings.Join(list, ", ")
-}
-
-// evaluation is the value of a selection, computed from its counts.
-type evaluation struct {
-	base, gain, bound float64
-	intercepts        []float64 // by row of the model
-	tied, leftOut     int64     // features of the model that tie with others, and those others
-}
-
-// evaluate evaluates the selection of a model without solving, compares the result with the rows of the model, and completes
-// the solution by it.
-func evaluate(run modelio.Published, counts *Counts, s *selection.Solution, features []selection.Feature) (e evaluation, err error) {
-	if s.Joint != nil {
-		e, err = evaluateJoint(run, counts, s, features)
-	} else {
-		e, err = evaluateSides(counts, s, features)
-	}
-	for i, m := range s.Models {
-		if err == nil && (m.TiedSelected != e.tied || m.TiedLeftOut != e.leftOut) {
-			err = fmt.Errorf("%d features tie with %d that were left out, but recomputed %d with %d", m.TiedSelected, m.TiedLeftOut, e.tied, e.leftOut)
-		}
-		if err == nil {
-			err = cmp.Or(
-				compareNumbers([]number{{"base", m.Base, e.base}, {"intercept", m.Intercept, e.intercepts[i]}}),
-				compareGains([]number{
-					{"gain", m.Gain, e.gain}, {"upper_bound_gain", m.UpperBoundGain, e.bound}, {"gap", m.Gap, m.UpperBoundGain - m.Gain},
-				}, s.Resolution()),
-			)
-		}
-	}
-	return e, err
-}
-
-func evaluateSides(counts *Counts, s *selection.Solution, features []selection.Feature) (e evaluation, err error) {
-	m := s.Models[0]
-	p, err := counts.problemOf(m)
-	if err != nil {
-		return e, err
-	}
-	take, err := countByGroup(features, len(p.Groups), func(counts []float64) int { return solver.GroupOf(p.Groups, counts[0], counts[1]) })
-	if err != nil {
-		return e, err
-	}
-	if e.base, e.gain, s.Parameters, err = solver.Evaluate(p, take); err != nil {
-		return e, err
-	}
-	e.tied, e.leftOut = p.Ties(take)
-	e.intercepts = []float64{s.Parameters.Intercept}
-	s.Selector.Statistic = p.Statistic()
-	e.bound, err = solver.Bound(p, m.Odds)
-	return e, err
-}
-
-func evaluateJoint(run modelio.Published, counts *Counts, s *selection.Solution, features []selection.Feature) (e evaluation, err error) {
-	model, err := solver.ParseModel(s.Models[0].Model)
-	if err != nil {
-		return e, err
-	}
-	p := selection.JointProblem(counts.vectors, run.Manifest.Classes, model, s.Models[0].Smoothing)
-	p.K = s.Models[0].K
-	take, err := countByGroup(features, p.Len(), p.Find)
-	if err != nil {
-		return e, err
-	}
-	if e.base, e.gain, s.Joint.Parameters, err = joint.Evaluate(p, take); err != nil {
-		return e, err
-	}
-	e.tied, e.leftOut = p.Ties(take)
-	e.intercepts = s.Joint.Parameters.Intercepts
-	var alpha []float64
-	for _, m := range s.Models {
-		alpha = append(alpha, m.Alpha)
-	}
-	e.bound, err = joint.Bound(p, alpha)
-	return e, err
-}
-
-// countByGroup counts the features in each of n groups; find returns the group of counts, or -1.
-func countByGroup(features []selection.Feature, n int, find func(counts []float64) int) ([]int64, error) {
-	take := make([]int64, n)
-	for _, f := range features {
-		group := find(f.Counts)
-		if group < 0 {
-			return nil, fmt.Errorf("the feature %q has no counts", f.Name)
-		}
-		take[group]++
-	}
-	return take, nil
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/selection"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
 // Path recomputes the upper bound of every row of the path at its α, and the differences between the bounds of one k and
-// another. It does not recompute those of a joint problem, which has an α for each class: the path does not hold them.
+// another. It skips problems whose path does not hold α.
 func Path(_ context.Context, run modelio.Published, counts *Counts) (findings []string, err error) {
 	models := map[modelio.Key]modelio.ModelRow{}
 	for _, m := range run.Models {
@@ -36,13 +34,11 @@ func Path(_ context.Context, run modelio.Published, counts *Counts) (findings []
 		if !ok {
 			return nil, fmt.Errorf("path, %s: the run has no model for this problem and smoothing", rest[0].Key())
 		}
-		if m.Strategy != modelio.Joint {
-			if err := checkPath(counts, m, rest[:n]); err != nil {
-				return nil, fmt.Errorf("path, %w", err)
-			}
-			bounds += n
+		checked, err := checkPath(counts, m, rest[:n])
+		if err != nil {
+			return nil, fmt.Errorf("path, %w", err)
 		}
-		rest = rest[n:]
+		bounds, rest = bounds+checked, rest[n:]
 	}
 	for _, m := range run.Models {
 		if !rows[m.Key()] {
@@ -55,40 +51,32 @@ func Path(_ context.Context, run modelio.Published, counts *Counts) (findings []
 	return findings, nil
 }
 
-// checkPath verifies the rows of one problem with two sides.
-func checkPath(counts *Counts, m modelio.ModelRow, rows []modelio.PathRow) error {
-	p, err := counts.problemOf(m)
+// checkPath verifies the rows of one problem, and returns how many bounds it compared.
+func checkPath(counts *Counts, m modelio.ModelRow, rows []modelio.PathRow) (bounds int, err error) {
+	problem, err := counts.problemOf(m)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var ks []int64
-	for _, row := range rows {
-		ks = append(ks, row.K)
+	recomputed, err := problem.PathBounds(rows)
+	if err != nil || len(recomputed) == 0 {
+		return 0, err
 	}
-	want, err := selection.PathRows(m, ks, func(ks []int64) ([]float64, error) { return solver.Bounds(p, ks, solver.Settings{}) })
+	none, err := problem.Evaluate([]modelio.ModelRow{m}, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, _, none, err := solver.Evaluate(p, make([]int64, len(p.Groups)))
-	if err != nil {
-		return err
-	}
-	for i, row := range rows {
-		p.K = row.K
-		bound, err := solver.Bound(p, row.Odds)
-		if err != nil {
-			return err
-		}
-		err = cmp.Or(
-			compareGains([]number{{"upper_bound_gain", row.UpperBoundGain, bound}}, none.Resolution()),
+	for i, want := range recomputed {
+		row, resolution := rows[i], none.Resolution()
+		err := cmp.Or(
+			compareGains([]number{{"upper_bound_gain", row.UpperBoundGain, want.UpperBoundGain}}, resolution),
 			// A difference of bounds is as precise as they are.
 			compareGains([]number{
-				{"marginal_gain", row.MarginalGain, want[i].MarginalGain}, {"elbow", row.Elbow, want[i].Elbow},
-			}, 1e-9*bound+none.Resolution()),
+				{"marginal_gain", row.MarginalGain, want.MarginalGain}, {"elbow", row.Elbow, want.Elbow},
+			}, 1e-9*want.UpperBoundGain+resolution),
 		)
 		if err != nil {
-			return fmt.Errorf("%s: %w", row.Key(), err)
+			return 0, fmt.Errorf("%s: %w", row.Key(), err)
 		}
 	}
-	return nil
+	return len(rows), nil
 }
