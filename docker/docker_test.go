@@ -24,7 +24,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // scratch is a folder of all the tests.
@@ -109,7 +109,7 @@ func here(t *testing.T) map[string]string {
 // checksums are those of the files of a published run, which are verified.
 func checksums(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	if _, err := pipeline.Verify(t.Context(), dir); err != nil {
+	if _, err := verify.Run(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	m, err := modelio.ReadManifest(t.Context(), dir)

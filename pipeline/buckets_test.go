@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // tally is how often a feature occurs in a class, and in how many documents.
@@ -75,7 +76,7 @@ func TestBucketsAddUp(t *testing.T) {
 				t.Errorf("%d bits: %d buckets, want %d", bits, len(got), len(want))
 			}
 			checkNames(t, read(t, dir), members)
-			if checks, err := Verify(t.Context(), dir); err != nil || !strings.HasPrefix(checks[len(checks)-1], "the names of ") {
+			if checks, err := verify.Run(t.Context(), dir); err != nil || !strings.HasPrefix(checks[len(checks)-1], "the names of ") {
 				t.Errorf("%d bits: verified %q, %v", bits, checks, err)
 			}
 		}
@@ -154,7 +155,7 @@ func TestBucketsOfSeveralClasses(t *testing.T) {
 				t.Fatalf("%s %s: %v", strategy, model, err)
 			}
 			for _, dir := range []string{trained, selected} {
-				if checks, err := Verify(t.Context(), dir); err != nil {
+				if checks, err := verify.Run(t.Context(), dir); err != nil {
 					t.Errorf("%s %s: %v: %v", strategy, model, checks, err)
 				}
 			}
@@ -262,7 +263,7 @@ func TestVerifyReadsTheNames(t *testing.T) {
 		q.Dir, q.Buckets = dir, lie(slices.Clone(p.Buckets))
 		q.Manifest.Files = slices.Clone(p.Manifest.Files)
 		republish(t, q)
-		if _, err := Verify(t.Context(), dir); exitOf(err) != modelio.ExitData {
+		if _, err := verify.Run(t.Context(), dir); exitOf(err) != modelio.ExitData {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -275,7 +276,7 @@ func TestVerifyReadsTheNames(t *testing.T) {
 	q.Dir, q.Buckets = dir, nil
 	q.Manifest.Files = slices.Clone(p.Manifest.Files)
 	republish(t, q)
-	_, err := Verify(t.Context(), dir)
+	_, err := verify.Run(t.Context(), dir)
 	contains(t, err, "has no names")
 }
 

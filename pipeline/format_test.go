@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // older makes a run look as one of format 2 did, whose manifest did not say which format its tables have.
@@ -58,12 +60,12 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for _, dir := range []string{full, old, selected} {
-		if checks, err := Verify(t.Context(), dir); err != nil {
+		if checks, err := verify.Run(t.Context(), dir); err != nil {
 			t.Errorf("%q, %v", checks, err)
 		}
 	}
 	older(t, selected) // by the program that made the counts, too
-	if checks, err := Verify(t.Context(), selected); err != nil {
+	if checks, err := verify.Run(t.Context(), selected); err != nil {
 		t.Errorf("%q, %v", checks, err)
 	}
 
@@ -74,16 +76,16 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 	if err := runTrain(t, buckets, d, sel); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FindCounts(t.Context(), buckets, nil, sel); err != nil {
+	if _, err := selection.FindCounts(t.Context(), buckets, nil, sel); err != nil {
 		t.Error(err)
 	}
 	older(t, buckets)
-	_, err := FindCounts(t.Context(), buckets, nil, sel)
+	_, err := selection.FindCounts(t.Context(), buckets, nil, sel)
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}
 	contains(t, err, buckets, "buckets of an older hash", "count the documents again")
-	if checks, err := Verify(t.Context(), buckets); err != nil {
+	if checks, err := verify.Run(t.Context(), buckets); err != nil {
 		t.Errorf("%q, %v", checks, err)
 	}
 }

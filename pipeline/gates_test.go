@@ -13,6 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
@@ -194,7 +195,7 @@ func TestClassWithoutTokens(t *testing.T) {
 		if len(p.Manifest.Inputs) != 2 || p.Manifest.Inputs[0].CRC32C != "00000000" {
 			t.Errorf("the inputs are %+v", p.Manifest.Inputs)
 		}
-		if _, err := Verify(t.Context(), dir); err != nil {
+		if _, err := verify.Run(t.Context(), dir); err != nil {
 			t.Error(err)
 		}
 	}
@@ -259,7 +260,7 @@ func TestSelectFromATable(t *testing.T) {
 	if m.M != 5 || m.DocsPositive != nil || m.Intercept != 0 || m.K != 3 || m.KRequested != "3,60%" || p.Manifest.Classes[0].Tokens != 10700.5 {
 		t.Errorf("%+v", m)
 	}
-	if _, err := Verify(t.Context(), dir); err != nil {
+	if _, err := verify.Run(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 	dir = filepath.Join(t.TempDir(), "out")
@@ -322,7 +323,7 @@ func TestVerifyNoticesEveryChange(t *testing.T) {
 			if err := os.WriteFile(file, change([]byte(readFile(t, file))), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Verify(t.Context(), dir); exitOf(err) != modelio.ExitData {
+			if _, err := verify.Run(t.Context(), dir); exitOf(err) != modelio.ExitData {
 				t.Errorf("%s %s: %v", name, what, err)
 			}
 		}
@@ -363,7 +364,7 @@ func TestVerifyComputesTheNumbers(t *testing.T) {
 		p := read(t, dir)
 		lie(&p)
 		republish(t, p)
-		_, err := Verify(t.Context(), dir)
+		_, err := verify.Run(t.Context(), dir)
 		if exitOf(err) != modelio.ExitData {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -36,7 +36,7 @@ func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
 }
 
 // Select selects features from counts and publishes them under output.
-func Select(s beam.Scope, run modelio.Run, output string, c Counts, sel selection.Params) {
+func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, sel selection.Params) {
 	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{
 		Run: run, Output: output, Source: c.Source, Classes: c.Classes, Model: sel.Model, Threads: c.Threads,
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // forge puts a file in the place of one of a run, with the checksums that it needs.
@@ -94,7 +95,7 @@ func TestHostileRuns(t *testing.T) {
 		for what, b := range hostile.Files() {
 			forge(t, dir, name, b)
 			err := harmless(t, what, func() error {
-				_, err := Verify(t.Context(), dir)
+				_, err := verify.Run(t.Context(), dir)
 				return err
 			})
 			if exitOf(err) != modelio.ExitData || !strings.Contains(err.Error(), filepath.Join(dir, name)+": ") {
@@ -135,7 +136,7 @@ func TestEveryByteOfARunChanged(t *testing.T) {
 			if err := os.WriteFile(file, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Verify(t.Context(), dir); exitOf(err) != modelio.ExitData || !strings.HasSuffix(err.Error(), name+" is not the file that was published") {
+			if _, err := verify.Run(t.Context(), dir); exitOf(err) != modelio.ExitData || !strings.HasSuffix(err.Error(), name+" differs from the published file") {
 				t.Errorf("%s, byte %d: %v", name, i, err)
 			}
 			err := harmless(t, name, func() error {
@@ -151,7 +152,7 @@ func TestEveryByteOfARunChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Verify(t.Context(), dir); err != nil {
+	if _, err := verify.Run(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -192,7 +193,7 @@ func TestCountsThatAreNone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := FindCounts(t.Context(), dir, nil, selection.Params{Model: solver.Multinomial})
+		_, err := selection.FindCounts(t.Context(), dir, nil, selection.Params{Model: solver.Multinomial})
 		if exitOf(err) != modelio.ExitUsage || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", manifest, err)
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/solver/joint"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // corpus draws lines of several classes, and counts their words.
@@ -64,7 +66,7 @@ func TestSeveralClasses(t *testing.T) {
 			if !slices.IsSortedFunc(p.Models, func(a, b modelio.ModelRow) int { return a.Key().Compare(b.Key()) }) {
 				t.Error("the models are not in order")
 			}
-			if checks, err := Verify(t.Context(), dir); err != nil {
+			if checks, err := verify.Run(t.Context(), dir); err != nil {
 				t.Errorf("%v: %v", checks, err)
 			}
 		}
@@ -127,7 +129,7 @@ func TestJointSelection(t *testing.T) {
 		if err := runTrain(t, dir, documents(t, spread(t, text, files, "")), sel); err != nil {
 			t.Fatal(err)
 		}
-		if checks, err := Verify(t.Context(), dir); err != nil {
+		if checks, err := verify.Run(t.Context(), dir); err != nil {
 			t.Errorf("%v: %v", checks, err)
 		}
 		p := read(t, dir)
@@ -140,7 +142,7 @@ func TestJointSelection(t *testing.T) {
 			t.Errorf("%d models", len(p.Models))
 		}
 		for _, m := range p.Models {
-			want, err := solver.Joint(solver.JointProblem{Vectors: vectors.Group(), K: m.K, Smoothing: m.Smoothing}, solver.Settings{})
+			want, err := joint.Solve(joint.Problem{Vectors: vectors.Group(), K: m.K, Smoothing: m.Smoothing}, solver.Settings{})
 			if err != nil || m.Gain != want.Gain || m.UpperBoundGain != want.UpperBound || m.Certificate != want.Certificate.String() {
 				t.Errorf("%s: gain %v, bound %v; the solver alone: %v, %v, %v", m.Key(), m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
 			}
@@ -182,7 +184,7 @@ func TestMethods(t *testing.T) {
 			if !slices.IsSortedFunc(p.Features, func(a, b modelio.FeatureRow) int { return cmp.Compare(b.Statistic, a.Statistic) }) {
 				t.Errorf("%s: the features are not in the order of their statistic", method)
 			}
-			if _, err := Verify(t.Context(), dir); err != nil {
+			if _, err := verify.Run(t.Context(), dir); err != nil {
 				t.Errorf("%s: %v", method, err)
 			}
 		}
@@ -204,7 +206,7 @@ func TestFeaturesThatAClassDoesNotHave(t *testing.T) {
 	if !slices.Equal(names, []string{"x", "y", "u", "z"}) || p.Models[0].M != 7 {
 		t.Errorf("selected %v of %d", names, p.Models[0].M)
 	}
-	if _, err := Verify(t.Context(), dir); err != nil {
+	if _, err := verify.Run(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -225,7 +227,7 @@ func TestClassesThatTellLittle(t *testing.T) {
 					t.Errorf("%s %s %v: %v", name, strategy, smoothing, err)
 					continue
 				}
-				if _, err := Verify(t.Context(), dir); err != nil {
+				if _, err := verify.Run(t.Context(), dir); err != nil {
 					t.Errorf("%s %s %v: %v", name, strategy, smoothing, err)
 				}
 				warned := slices.ContainsFunc(read(t, dir).Manifest.Warnings, func(w string) bool { return strings.HasPrefix(w, "a vs b: neither side") })
@@ -279,7 +281,7 @@ func TestScoresThatAreSmallBesideTheCounts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if checks, err := Verify(t.Context(), dir); err != nil {
+		if checks, err := verify.Run(t.Context(), dir); err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if text := strings.Join(checks, "\n"); strings.Contains(text, "gain -") || strings.Contains(text, "bound -") {
 			t.Errorf("%s: %s", name, text)

@@ -45,18 +45,6 @@ type Tuning struct {
 	KeyBits     int    // other than the rest, it changes feature_id; for tests alone
 }
 
-// Counts is where a selection finds counts that were made before.
-type Counts struct {
-	Source  countio.Source
-	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
-	Classes []modelio.Class
-	From    modelio.Counts // for the manifest
-	Threads int            // goroutines that read in a bundle; default: as many as there are processors
-
-	Analysis map[string]string // the options that say what the features of a run are
-	Analyzer *modelio.Analyzer // the same in full; nil for a table of the user's own
-}
-
 // analyzer says in full what the features of the documents are.
 func (d Documents) analyzer() *modelio.Analyzer {
 	least, most := d.Analyzer.Sizes()
@@ -69,7 +57,7 @@ func (d Documents) analyzer() *modelio.Analyzer {
 }
 
 // NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.
-func NewRun(verb, version string, documents *Documents, counts *Counts, sel *selection.Params) modelio.Run {
+func NewRun(verb, version string, documents *Documents, counts *selection.Counts, sel *selection.Params) modelio.Run {
 	options := map[string]string{}
 	var from any
 	if documents != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // The same counts give the same bytes and the same sums, in wide tables and in long ones, in any order of the rows.
@@ -36,7 +37,7 @@ func TestSelectFromTablesOfAnyShape(t *testing.T) {
 			if err := runSelect(t, dir, table, map[string]int64{"Hamilton": 51, "Madison": 14}, choose(t, "Hamilton", "7", "100")); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Verify(t.Context(), dir); err != nil {
+			if _, err := verify.Run(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
 			files = append(files, fmt.Sprint(sums(t, dir)))
@@ -88,7 +89,7 @@ func TestSelectFromExportedCounts(t *testing.T) {
 		if !reflect.DeepEqual(read(t, a).Manifest.Classes, read(t, b).Manifest.Classes) {
 			t.Errorf("%s: %+v and %+v", model, read(t, a).Manifest.Classes, read(t, b).Manifest.Classes)
 		}
-		if _, err := Verify(t.Context(), b); err != nil {
+		if _, err := verify.Run(t.Context(), b); err != nil {
 			t.Error(err)
 		}
 	}

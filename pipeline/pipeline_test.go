@@ -82,7 +82,7 @@ func runCount(t testing.TB, dir string, d Documents) error {
 
 func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, sel selection.Params) error {
 	t.Helper()
-	counts, err := FindCounts(context.Background(), from, classDocuments, sel)
+	counts, err := selection.FindCounts(context.Background(), from, classDocuments, sel)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // The promise: the same input gives the same bytes, however it is cut, ordered, packed and counted.
@@ -178,7 +179,7 @@ func TestFederalist(t *testing.T) {
 	if first.Feature != "upon" || first.CountPositive != 374 || first.CountNegative != 7 || fmt.Sprintf("%.2f", first.Weight) != "2.73" {
 		t.Errorf("the first feature is %+v", first)
 	}
-	checks, err := Verify(t.Context(), dir)
+	checks, err := verify.Run(t.Context(), dir)
 	if err != nil || len(checks) != 4 {
 		t.Errorf("verified %q, %v", checks, err)
 	}
@@ -242,7 +243,7 @@ func TestSelectFromCountsIsTraining(t *testing.T) {
 			if !maps.Equal(c, want) {
 				t.Errorf("%s from %s: other bytes in %s", model, from, differing(c, want))
 			}
-			if _, err := Verify(t.Context(), selected); err != nil {
+			if _, err := verify.Run(t.Context(), selected); err != nil {
 				t.Error(err)
 			}
 			selected = filepath.Join(t.TempDir(), "s2")
@@ -301,7 +302,7 @@ func TestIMDB(t *testing.T) {
 	if got, want := wordsOf(p.Features), "and awful bad great no stupid terrible waste worst"; got != want {
 		t.Errorf("selected %s, want %s", got, want)
 	}
-	if _, err := Verify(t.Context(), dir); err != nil {
+	if _, err := verify.Run(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -427,7 +428,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 				if err := runSelect(t, dir, from, of, sel); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := Verify(t.Context(), dir); err != nil {
+				if _, err := verify.Run(t.Context(), dir); err != nil {
 					t.Errorf("%s %s: %v", strategy, model, err)
 				}
 				p := read(t, dir)
@@ -464,7 +465,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if _, err := Verify(t.Context(), dir); err != nil {
+	if _, err := verify.Run(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -484,7 +485,7 @@ func TestOneWordOfFederalist(t *testing.T) {
 		if f, m := p.Features[0], p.Models[0]; f.K != 1 || f.Feature != "upon" || m.Gain != 0 || m.Certificate != "optimal" {
 			t.Errorf("%+v, %+v", f, m)
 		}
-		if _, err := Verify(t.Context(), dir); err != nil {
+		if _, err := verify.Run(t.Context(), dir); err != nil {
 			t.Error(err)
 		}
 	}
@@ -510,7 +511,7 @@ func TestTiesAreTold(t *testing.T) {
 					t.Errorf("%s, k = %s, selected %s: %d tie with %d left out, want %v", strategy, k, wordsOf(p.Features), m.TiedSelected, m.TiedLeftOut, want)
 				}
 			}
-			if _, err := Verify(t.Context(), dir); err != nil {
+			if _, err := verify.Run(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
 		}
@@ -573,7 +574,7 @@ func TestAnalyzerIsTold(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	for _, dir := range []string{trained, selected, chars, own} {
-		if _, err := Verify(t.Context(), dir); err != nil {
+		if _, err := verify.Run(t.Context(), dir); err != nil {
 			t.Error(err)
 		}
 	}

@@ -127,7 +127,7 @@ func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
 	for _, class := range feat.Classes {
 		labels = append(labels, s.classes.Labels[class])
 	}
-	return m.Counts(labels, func(i int) float64 { return feat.Documents[i] })
+	return m.counts(labels, func(i int) float64 { return feat.Documents[i] })
 }
 
 // find finds the models that take a feature.
@@ -151,10 +151,11 @@ func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
 	without, ok := s.absent[sum]
 	if !ok {
 		for _, p := range s.all {
-			if p.solution.Joint != nil { // it has all classes
+			counts := p.solution.Support.absent(p.solution.Models, sum)
+			if counts == nil {
 				continue
 			}
-			if n, all := p.rule(absent(p.solution.model(), sum)); all || n > 0 {
+			if n, all := p.rule(counts); all || n > 0 {
 				without = append(without, p)
 			}
 		}
@@ -172,7 +173,7 @@ func (s *picks) show(takers []taker, p *pick, labels []string, count func(i int)
 		return takers
 	}
 	p.seen = s.seen
-	counts := p.solution.Counts(labels, count)
+	counts := p.solution.counts(labels, count)
 	switch n, all := p.rule(counts); {
 	case all:
 		return append(takers, taker{p, counts, nil})
@@ -195,7 +196,7 @@ type pick struct {
 }
 
 func newPick(s Solution, most int, emit func(Selected) error) *pick {
-	return &pick{solution: s, rule: s.rule(), emit: emit, most: most, partial: map[string]*firstNames{}}
+	return &pick{solution: s, rule: s.Support.rule(), emit: emit, most: most, partial: map[string]*firstNames{}}
 }
 
 // group is the group with these counts, of which the model has n features.

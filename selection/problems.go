@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
@@ -43,8 +42,8 @@ func (s Strategy) Problems(classes int, positive string) int64 {
 	return n
 }
 
-// problems lists what a selection solves, but for a joint problem: models of which the two sides are known. Classes are
-// sorted by label. positive is the label that was asked for, or empty.
+// problems lists what a selection solves: models with a strategy and, unless it is joint, two sides. Classes are sorted by
+// label. positive is the label that was asked for, or empty.
 func problems(classes []modelio.Class, strategy Strategy, positive string) (list []modelio.ModelRow) {
 	if len(classes) == 2 {
 		negative, other := classes[0], classes[1]
@@ -52,6 +51,9 @@ func problems(classes []modelio.Class, strategy Strategy, positive string) (list
 			negative, other = other, negative
 		}
 		return []modelio.ModelRow{versus(modelio.Binary, other, negative)}
+	}
+	if strategy == modelio.Joint {
+		return []modelio.ModelRow{{Problem: modelio.Joint, Strategy: modelio.Joint}}
 	}
 	others := documentsOfOthers(classes)
 	for i, class := range classes {
@@ -151,41 +153,3 @@ func sameProblem(a, b modelio.ModelRow) bool {
 }
 
 func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
-
-// Groups returns what makes the groups of a model's problem from the counts in all classes.
-func Groups(v *solver.Vectors, classes []modelio.Class) func(m modelio.ModelRow) []solver.Group {
-	// Each takes memory for all counts; a run needs one of them.
-	rest, one := sync.OnceValue(v.OneVersusRest), sync.OnceValue(v.OneVersusOne)
-	place := func(label string) int32 {
-		return int32(slices.IndexFunc(classes, func(c modelio.Class) bool { return c.Label == label }))
-	}
-	return func(m modelio.ModelRow) []solver.Group {
-		if m.Strategy == modelio.OneVersusRest {
-			return rest()(place(m.Positive))
-		}
-		return one()(place(m.Positive), place(m.Negative))
-	}
-}
-
-// Sides adds up the counts of a feature on the two sides of a model's problem. Labels come in their order, as real
-// counts are to be added in one order everywhere.
-func Sides(m modelio.ModelRow, labels []string, count func(i int) float64) (positive, negative float64) {
-	for i, label := range labels {
-		switch {
-		case label == m.Positive:
-			positive += count(i)
-		case m.Strategy == modelio.OneVersusRest || label == m.Negative:
-			negative += count(i)
-		}
-	}
-	return positive, negative
-}
-
-// absent are the counts on the two sides of a feature that none of the classes named has, and that has this sum in all
-// others.
-func absent(m modelio.ModelRow, sum float64) []float64 {
-	if m.Strategy == modelio.OneVersusRest {
-		return []float64{0, sum}
-	}
-	return []float64{0, 0}
-}

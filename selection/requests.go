@@ -7,14 +7,17 @@ import (
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // request is what asked for a k.
 type request struct{ texts, reasons []string }
 
-// model is one for this k.
-func (r request) model(m modelio.ModelRow, k int64) modelio.ModelRow {
-	m.K, m.KRequested, m.KReason = k, strings.Join(r.texts, ","), strings.Join(r.reasons, "; ")
+// model completes a model with its k and what solving finds, except the parameters.
+func (r request) model(m modelio.ModelRow, o solver.Outcome) modelio.ModelRow {
+	m.K, m.KRequested, m.KReason = o.K, strings.Join(r.texts, ","), strings.Join(r.reasons, "; ")
+	m.Base, m.UpperBoundGain, m.Gain, m.Gap = o.Base, o.UpperBound, o.Gain, o.Gap
+	m.Certificate, m.Evaluations = o.Certificate.String(), int64(o.Evaluations)
 	return m
 }
 

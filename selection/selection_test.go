@@ -15,11 +15,11 @@ import (
 func TestCheckSupportComparesGains(t *testing.T) {
 	rows := []modelio.FeatureRow{{Score: 1}, {Score: 2}}
 	for gain, good := range map[float64]bool{3: true, 3 + 1e-6: false, math.NaN(): false} {
-		if err := checkSupport(rows, Solution{Models: []modelio.ModelRow{{K: 2, Gain: gain}}}); (err == nil) != good {
+		if err := checkSupport(rows, Solution{[]modelio.ModelRow{{K: 2, Gain: gain}}, twoSidesSupport{}}); (err == nil) != good {
 			t.Errorf("a gain of %v: %v", gain, err)
 		}
 	}
-	if err := checkSupport(rows[:1], Solution{Models: []modelio.ModelRow{{K: 2, Gain: 1}}}); err == nil {
+	if err := checkSupport(rows[:1], Solution{[]modelio.ModelRow{{K: 2, Gain: 1}}, twoSidesSupport{}}); err == nil {
 		t.Error("one of two features is enough")
 	}
 }

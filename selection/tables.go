@@ -50,7 +50,7 @@ func (t *Tables) Rank() error {
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int { return a.Key().Compare(b.Key()) })
 	for _, s := range t.solutions {
 		key := s.model().Key()
-		rows := s.rows(t.selected[key])
+		rows := s.selectedRows(t.selected[key])
 		delete(t.selected, key)
 		if err := checkSupport(rows, s); err != nil {
 			return err

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // zipfCounts are the counts of m words whose frequencies fall with their rank, as text has it, in two classes.
 func zipfCounts(m int) (positive, negative []float64) {
-	rng := random(5)
+	rng := solvertest.Random(5)
 	positive, negative = make([]float64, m), make([]float64, m)
 	for i := range m {
 		mean := 0.2 * float64(m) / math.Pow(float64(i+1), 1.05)
@@ -21,7 +23,7 @@ func zipfCounts(m int) (positive, negative []float64) {
 
 // realCounts are counts of which no pair comes twice.
 func realCounts(m int) (positive, negative []float64) {
-	rng := random(5)
+	rng := solvertest.Random(5)
 	positive, negative = make([]float64, m), make([]float64, m)
 	for i := range m {
 		positive[i] = rng.ExpFloat64() * math.Exp(rng.NormFloat64())

@@ -1,6 +1,6 @@
 package solver
 
-import "math"
+import "github.com/sparsenb/sparsenb/solver/internal/numeric"
 
 // bernoulli solves problems of the Bernoulli model: it takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) +
 // h(n₊-f⁺, n₋-f⁻; n₊/n), n times the mutual information of a feature's presence and the class (Theorem 1 of the paper;
@@ -28,7 +28,7 @@ func (b *bernoulli) bound(k int64) float64 { return b.ranking.top(k).value }
 
 func (b *bernoulli) solve(k int64) Result {
 	alpha, _ := b.odds.shares()
-	r := Result{K: k, Base: b.base, Take: make([]int64, len(b.ranking.all)), Certificate: Optimal, Status: Closed, Alpha: alpha, Odds: float64(b.odds)}
+	r := Result{Outcome: Outcome{K: k, Base: b.base, Take: make([]int64, len(b.ranking.all)), Certificate: Optimal, Status: Closed}, Alpha: alpha, Odds: float64(b.odds)}
 	if k > 0 {
 		t := b.ranking.top(k)
 		r.Take, r.Gain, r.UpperBound = b.ranking.take(t), t.value, t.value
@@ -40,18 +40,10 @@ func (b *bernoulli) solve(k int64) Result {
 // baseBernoulli is 1ᵀv, the log-likelihood of all features with θ⁺ = θ⁻.
 func baseBernoulli(p Problem, groups []Group) float64 {
 	n := p.DocumentsPositive + p.DocumentsNegative + 4*p.Smoothing
-	var base sum
+	var base numeric.Accumulator
 	for _, g := range groups {
 		f := g.Positive + g.Negative
-		base.add(float64(g.Size) * (xlogy(f, f/n) + xlogy(n-f, (n-f)/n)))
+		base.Add(float64(g.Size) * (numeric.XLogY(f, f/n) + numeric.XLogY(n-f, (n-f)/n)))
 	}
-	return base.value()
-}
-
-// xlogy is x log y with 0·log 0 = 0.
-func xlogy(x, y float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x * math.Log(y)
+	return base.Value()
 }

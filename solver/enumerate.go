@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sparsenb/sparsenb/solver/internal/topk"
+)
 
 // enumerate looks for a support with a smaller gap among all that could have one, and reports whether it looked at all
 // of them. A support deviates from the top k by features taken out and as many put in, and pays |h_i - λ| for each: a
@@ -11,7 +15,7 @@ func (f *frame) enumerate(best support, maxNodes int) (result support, complete 
 		return best, true, 0
 	}
 	e := &enumeration{frame: f, gap: best.gap, nodesLeft: maxNodes}
-	e.items = itemsOf(f.scores, f.lambda, f.top, best.gap, func(i int) int64 { return f.groups[i].Size })
+	e.items = topk.ItemsOf(f.scores, f.lambda, f.top, best.gap, func(i int) int64 { return f.groups[i].Size })
 	start := f.measure(f.top)
 	complete = e.extend(0, 0, 0, start.positive, start.negative)
 	nodes = maxNodes - e.nodesLeft
@@ -20,7 +24,7 @@ func (f *frame) enumerate(best support, maxNodes int) (result support, complete 
 	}
 	take := slices.Clone(f.top)
 	for _, d := range e.found {
-		take[d.group] += d.n
+		take[d.Group] += d.N
 	}
 	return better(best, f.measure(take)), complete, nodes
 }
@@ -30,11 +34,11 @@ func (f *frame) negligible() float64 { return 1e-13 * f.value }
 
 type enumeration struct {
 	*frame
-	items     items
+	items     topk.Items
 	gap       float64 // of the best support so far
 	nodesLeft int
-	path      []deviation // from the top k to the node being looked at
-	found     []deviation // to the best support, if one was found
+	path      []topk.Deviation // from the top k to the node being looked at
+	found     []topk.Deviation // to the best support, if one was found
 }
 
 // extend visits the supports that deviate as e.path does and by items[from:]. balance is how many more features were
@@ -46,20 +50,20 @@ func (e *enumeration) extend(from int, cost float64, balance int64, positive, ne
 	e.nodesLeft--
 	if balance == 0 {
 		if gap := e.frame.gap(cost, positive, negative); gap < e.gap*(1-1e-12) {
-			e.gap, e.found = gap, append([]deviation{}, e.path...)
+			e.gap, e.found = gap, append([]topk.Deviation{}, e.path...)
 		}
 	}
-	for q := e.items.next(from, balance); cost+e.items[q].cost < e.gap; q = e.items.next(q+1, balance) {
+	for q := e.items.Next(from, balance); cost+e.items[q].Cost < e.gap; q = e.items.Next(q+1, balance) {
 		it := e.items[q]
-		least, most := it.count(balance, e.items[q+1])
+		least, most := it.Count(balance, e.items[q+1])
 		for n := least; n <= most; n++ {
-			c, d := cost+float64(n)*it.cost, float64(n*it.sign)
+			c, d := cost+float64(n)*it.Cost, float64(n*it.Sign)
 			if c >= e.gap {
 				break
 			}
-			g := e.groups[it.group]
-			e.path = append(e.path, deviation{it.group, n * it.sign})
-			ok := e.extend(q+1, c, balance+n*it.sign, positive+d*g.Positive, negative+d*g.Negative)
+			g := e.groups[it.Group]
+			e.path = append(e.path, topk.Deviation{Group: it.Group, N: n * it.Sign})
+			ok := e.extend(q+1, c, balance+n*it.Sign, positive+d*g.Positive, negative+d*g.Negative)
 			e.path = e.path[:len(e.path)-1]
 			if !ok {
 				return false

@@ -2,19 +2,20 @@ package solver
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // The support that the enumeration starts from is mostly the best one already, which would hide an enumeration that
 // looks at too little. Here it starts from poor ones, and from the second best, which leaves the least to look at.
 func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
-	rng := random(4)
+	rng := solvertest.Random(4)
 	improved := 0
 	for range 3000 {
 		m := 2 + rng.IntN(11)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
 			continue
 		}
@@ -26,12 +27,12 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 		}
 		index := indexOf(groups, positive, negative)
 		what := fmt.Sprintf("%s k=%d %v %v", kind, k, positive, negative)
-		r := newRanking(groups, Settings{}.withDefaults())
-		d := minimise(r, int64(k), odds(1), Settings{}.withDefaults())
+		r := newRanking(groups, Settings{}.WithDefaults())
+		d := minimise(r, int64(k), odds(1), Settings{}.WithDefaults())
 		f := newFrame(r, int64(k), d.best)
-		start := f.measure(randomSupport(rng, len(groups), index, k))
+		start := f.measure(solvertest.RandomSupport(rng, len(groups), index, k))
 		for range rng.IntN(2) * 300 {
-			other := f.measure(randomSupport(rng, len(groups), index, k))
+			other := f.measure(solvertest.RandomSupport(rng, len(groups), index, k))
 			if other.gap < start.gap && gainOf(t, groups, other.take) < want*(1-1e-9)-1e-12 {
 				start = other
 			}
@@ -42,11 +43,11 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 			t.Fatalf("%s: not complete", what)
 		}
 		gain := gainOf(t, groups, best.take)
-		near(t, what+" gain", gain, want, 1e-10*want+1e-13)
+		solvertest.Near(t, what+" gain", gain, want, 1e-10*want+1e-13)
 
 		// With a single node a support that is not the best may not be called proven.
 		if best, complete, _ := f.enumerate(start, 1); complete {
-			near(t, what+" proven gain", gainOf(t, groups, best.take), want, 1e-10*want+1e-13)
+			solvertest.Near(t, what+" proven gain", gainOf(t, groups, best.take), want, 1e-10*want+1e-13)
 		}
 		if gainOf(t, groups, start.take) < want*(1-1e-9)-1e-12 {
 			improved++
@@ -62,11 +63,11 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 
 // A limit that stops the search takes the certificate away, unless the support is the best all the same.
 func TestStoppedEnumerationIsBounded(t *testing.T) {
-	rng := random(5)
+	rng := solvertest.Random(5)
 	bounded := 0
 	for range 2000 {
 		m := 4 + rng.IntN(9)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
 			continue
 		}
@@ -90,14 +91,6 @@ func TestStoppedEnumerationIsBounded(t *testing.T) {
 	if bounded == 0 {
 		t.Error("no search was stopped")
 	}
-}
-
-func randomSupport(rng *rand.Rand, groups int, index []int, k int) []int64 {
-	take := make([]int64, groups)
-	for _, i := range rng.Perm(len(index))[:k] {
-		take[index[i]]++
-	}
-	return take
 }
 
 func gainOf(t *testing.T, groups []Group, take []int64) float64 {

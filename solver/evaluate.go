@@ -44,6 +44,6 @@ func Bound(p Problem, at float64) (float64, error) {
 	if p.Model == Bernoulli {
 		return newBernoulli(p).bound(k), nil
 	}
-	r := newRanking(smoothed(p), Settings{}.withDefaults())
+	r := newRanking(smoothed(p), Settings{}.WithDefaults())
 	return r.at(odds(at), k).value, nil
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/sparsenb/sparsenb/internal/golden"
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 const goldenDir = "../testdata/golden"
@@ -43,16 +45,6 @@ func indexOf(groups []Group, positive, negative []float64) []int {
 	return index
 }
 
-func near(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if got == want || math.IsNaN(got) && math.IsNaN(want) {
-		return
-	}
-	if !(math.Abs(got-want) <= tolerance) {
-		t.Errorf("%s is %v, want %v: off by %.3g, tolerance %.3g", what, got, want, math.Abs(got-want), tolerance)
-	}
-}
-
 func TestGoldenMultinomial(t *testing.T) {
 	instances, err := golden.Load(goldenDir, "mnb_")
 	if err != nil {
@@ -67,19 +59,19 @@ func TestGoldenMultinomial(t *testing.T) {
 					t.Errorf("%s k=%d: %v", in.ID, want.K, err)
 					continue
 				}
-				what := in.ID + " k=" + itoa(want.K)
+				what := in.ID + " k=" + strconv.FormatInt(want.K, 10)
 				tol := in.Tol.RelGain*float64(want.PsiGain) + in.Tol.AbsGain
-				near(t, what+" base", r.Base, float64(in.C), 1e-12*math.Abs(float64(in.C)))
-				near(t, what+" upper bound", r.UpperBound, float64(want.PsiGain), tol)
+				solvertest.Near(t, what+" base", r.Base, float64(in.C), 1e-12*math.Abs(float64(in.C)))
+				solvertest.Near(t, what+" upper bound", r.UpperBound, float64(want.PsiGain), tol)
 				if want.AlphaUnique {
 					a := float64(want.Alpha)
-					near(t, what+" alpha", r.Alpha, a, in.Tol.RelAlpha*min(a, 1-a))
+					solvertest.Near(t, what+" alpha", r.Alpha, a, in.Tol.RelAlpha*min(a, 1-a))
 				}
 				if r.Gain < float64(want.BestCutGain)-tol {
 					t.Errorf("%s: gain %v is below that of the better cut, %v", what, r.Gain, want.BestCutGain)
 				}
 				if want.Proven() {
-					near(t, what+" gain", r.Gain, float64(want.PhiGain), tol)
+					solvertest.Near(t, what+" gain", r.Gain, float64(want.PhiGain), tol)
 					if r.Certificate != Optimal {
 						t.Errorf("%s: the certificate is %v after %d nodes, want optimal", what, r.Certificate, r.Nodes)
 					}
@@ -107,12 +99,12 @@ func checkParameters(t *testing.T, what string, r Result, index []int, in golden
 	params := parametersMultinomial(plain, smoothed(plain), take)
 	for _, i := range want.Support {
 		a, b := params.Theta(in.PositiveCounts[i], in.NegativeCounts[i])
-		near(t, what+" θ⁺", a, float64(tp[i]), in.Tol.RelTheta*float64(tp[i]))
-		near(t, what+" θ⁻", b, float64(tm[i]), in.Tol.RelTheta*float64(tm[i]))
+		solvertest.Near(t, what+" θ⁺", a, float64(tp[i]), in.Tol.RelTheta*float64(tp[i]))
+		solvertest.Near(t, what+" θ⁻", b, float64(tm[i]), in.Tol.RelTheta*float64(tm[i]))
 		got := params.Weight(in.PositiveCounts[i], in.NegativeCounts[i])
-		near(t, what+" weight", got, float64(w[i]), in.Tol.RelWeight*max(1, math.Abs(float64(w[i]))))
+		solvertest.Near(t, what+" weight", got, float64(w[i]), in.Tol.RelWeight*max(1, math.Abs(float64(w[i]))))
 	}
-	near(t, what+" intercept", r.Parameters.Intercept, float64(want.Intercept), 1e-12)
+	solvertest.Near(t, what+" intercept", r.Parameters.Intercept, float64(want.Intercept), 1e-12)
 	if want.NPhiSupports == 1 {
 		for _, i := range want.Support {
 			if r.Take[index[i]] == 0 {
@@ -135,10 +127,10 @@ func TestGoldenBernoulli(t *testing.T) {
 				t.Errorf("%s k=%d: %v", in.ID, want.K, err)
 				continue
 			}
-			what := in.ID + " k=" + itoa(want.K)
+			what := in.ID + " k=" + strconv.FormatInt(want.K, 10)
 			tol := in.Tol.RelGain*float64(want.Gain) + in.Tol.AbsGain
-			near(t, what+" gain", r.Gain, float64(want.Gain), tol)
-			near(t, what+" base", r.Base, float64(in.VSum), 1e-12*math.Abs(float64(in.VSum)))
+			solvertest.Near(t, what+" gain", r.Gain, float64(want.Gain), tol)
+			solvertest.Near(t, what+" base", r.Base, float64(in.VSum), 1e-12*math.Abs(float64(in.VSum)))
 			if r.Certificate != Optimal || r.Gap != 0 {
 				t.Errorf("%s: certificate %v, gap %v", what, r.Certificate, r.Gap)
 			}
@@ -148,18 +140,18 @@ func TestGoldenBernoulli(t *testing.T) {
 				}
 			}
 			for i := range in.FPlus {
-				near(t, what+" score", r.Parameters.Score(in.PositiveCounts[i], in.NegativeCounts[i]), float64(in.Scores[i]), tol)
+				solvertest.Near(t, what+" score", r.Parameters.Score(in.PositiveCounts[i], in.NegativeCounts[i]), float64(in.Scores[i]), tol)
 				if !slices.Contains(want.Support, i) || want.ThetaPlus == nil {
 					continue
 				}
 				a, b := r.Parameters.Theta(in.PositiveCounts[i], in.NegativeCounts[i])
-				near(t, what+" θ⁺", a, float64(want.ThetaPlus[i]), in.Tol.RelTheta*a)
-				near(t, what+" θ⁻", b, float64(want.ThetaMinus[i]), in.Tol.RelTheta*b)
+				solvertest.Near(t, what+" θ⁺", a, float64(want.ThetaPlus[i]), in.Tol.RelTheta*a)
+				solvertest.Near(t, what+" θ⁻", b, float64(want.ThetaMinus[i]), in.Tol.RelTheta*b)
 				w := float64(want.Weights[i])
-				near(t, what+" weight", r.Parameters.Weight(in.PositiveCounts[i], in.NegativeCounts[i]), w, in.Tol.RelWeight*max(1, math.Abs(w)))
+				solvertest.Near(t, what+" weight", r.Parameters.Weight(in.PositiveCounts[i], in.NegativeCounts[i]), w, in.Tol.RelWeight*max(1, math.Abs(w)))
 			}
 			if len(want.Tied) == want.Need {
-				near(t, what+" intercept", r.Parameters.Intercept, float64(want.Intercept), 1e-9*max(1, math.Abs(float64(want.Intercept))))
+				solvertest.Near(t, what+" intercept", r.Parameters.Intercept, float64(want.Intercept), 1e-9*max(1, math.Abs(float64(want.Intercept))))
 			}
 			checkResult(t, what, p, r)
 		}
@@ -213,12 +205,12 @@ func TestGoldenMulticlass(t *testing.T) {
 			}
 			what := fmt.Sprintf("%s %v", c.ID, sub.Classes)
 			checkResult(t, what, p, r)
-			near(t, what+" ψ", r.UpperBound, sub.PsiGain, tol.RelGain*sub.PsiGain+1e-12)
-			near(t, what+" φ", r.Gain, sub.PhiGain, tol.RelGain*sub.PhiGain+1e-12)
+			solvertest.Near(t, what+" ψ", r.UpperBound, sub.PsiGain, tol.RelGain*sub.PsiGain+1e-12)
+			solvertest.Near(t, what+" φ", r.Gain, sub.PhiGain, tol.RelGain*sub.PhiGain+1e-12)
 			if r.Certificate != Optimal {
 				t.Errorf("%s: certificate %v", what, r.Certificate)
 			}
-			near(t, what+" intercept", r.Parameters.Intercept, sub.Intercept, 1e-12)
+			solvertest.Near(t, what+" intercept", r.Parameters.Intercept, sub.Intercept, 1e-12)
 			if sub.Supports != 1 {
 				continue
 			}
@@ -228,7 +220,7 @@ func TestGoldenMulticlass(t *testing.T) {
 				if r.Take[GroupOf(p.Groups, a, b)] > 0 {
 					got = r.Parameters.Weight(a, b)
 				}
-				near(t, fmt.Sprintf("%s weight %d", what, i), got, float64(want), 1e-9)
+				solvertest.Near(t, fmt.Sprintf("%s weight %d", what, i), got, float64(want), 1e-9)
 			}
 		}
 	}

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
-)
 
-func itoa(k int64) string { return strconv.FormatInt(k, 10) }
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
+)
 
 // checkResult checks what holds for every answer: the size of the support, the order of the bounds, that the gain is
 // the likelihood of the θ returned, and that the bound is s_k(h) at the α returned.
@@ -29,13 +28,13 @@ func checkResult(t *testing.T, what string, p Problem, r Result) {
 	if !(r.Gap >= 0) || r.UpperBound-r.Gain != r.Gap || r.Gain < 0 {
 		t.Errorf("%s: gain %v, bound %v, gap %v", what, r.Gain, r.UpperBound, r.Gap)
 	}
-	var scores sum
+	var scores numeric.Accumulator
 	for i, n := range r.Take {
 		if n > 0 {
-			scores.add(float64(n) * r.Parameters.Score(p.Groups[i].Positive, p.Groups[i].Negative))
+			scores.Add(float64(n) * r.Parameters.Score(p.Groups[i].Positive, p.Groups[i].Negative))
 		}
 	}
-	near(t, what+" sum of scores", scores.value(), r.Gain, 1e-12*r.Gain+1e-290)
+	solvertest.Near(t, what+" sum of scores", scores.Value(), r.Gain, 1e-12*r.Gain+1e-290)
 	base, gain, params, err := Evaluate(p, r.Take)
 	if err != nil || base != r.Base || gain != r.Gain && p.Model == Multinomial || params != r.Parameters && !math.IsNaN(params.Intercept) {
 		t.Errorf("%s: evaluated again the support is worth %v over %v, %v", what, gain, base, err)
@@ -44,7 +43,7 @@ func checkResult(t *testing.T, what string, p Problem, r Result) {
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
-	near(t, what+" bound at α", bound, r.UpperBound, 1e-12*r.UpperBound+1e-25*r.Parameters.Mass)
+	solvertest.Near(t, what+" bound at α", bound, r.UpperBound, 1e-12*r.UpperBound+1e-25*r.Parameters.Mass)
 	checkLikelihood(t, what, p, r)
 }
 
@@ -57,8 +56,8 @@ func checkLikelihood(t *testing.T, what string, p Problem, r Result) {
 	var likelihood, thetaPositive, thetaNegative, size float64
 	add := func(n int64, a, b, tp, tn float64) {
 		f := float64(n)
-		likelihood += f * (xlogy(a, tp) + xlogy(b, tn))
-		size += f * math.Abs(xlogy(a, tp)+xlogy(b, tn))
+		likelihood += f * (numeric.XLogY(a, tp) + numeric.XLogY(b, tn))
+		size += f * math.Abs(numeric.XLogY(a, tp)+numeric.XLogY(b, tn))
 		thetaPositive += f * tp
 		thetaNegative += f * tn
 	}
@@ -72,49 +71,10 @@ func checkLikelihood(t *testing.T, what string, p Problem, r Result) {
 			add(n, g.Positive, g.Negative, pooled, pooled)
 		}
 	}
-	near(t, what+" Σθ⁺", thetaPositive, 1, 1e-9)
-	near(t, what+" Σθ⁻", thetaNegative, 1, 1e-9)
+	solvertest.Near(t, what+" Σθ⁺", thetaPositive, 1, 1e-9)
+	solvertest.Near(t, what+" Σθ⁻", thetaNegative, 1, 1e-9)
 	// The last term is for θ near 1, whose rounding a large count multiplies.
-	near(t, what+" likelihood", likelihood, r.Base+r.Gain, 1e-12*size+1e-15*r.Parameters.Mass)
-}
-
-// instance draws counts of one of the kinds that text, and trouble, come in.
-func instance(rng *rand.Rand, m int) (kind string, positive, negative []float64) {
-	positive, negative = make([]float64, m), make([]float64, m)
-	kinds := []struct {
-		name string
-		draw func() (float64, float64)
-	}{
-		{"integers", func() (float64, float64) { return float64(rng.IntN(20)), float64(rng.IntN(20)) }},
-		{"reals", func() (float64, float64) { return rng.Float64(), rng.Float64() }},
-		{"ties", func() (float64, float64) { return float64(1 + rng.IntN(3)), float64(1 + rng.IntN(3)) }},
-		{"zeros", func() (float64, float64) {
-			return float64(rng.IntN(2) * rng.IntN(9)), float64(rng.IntN(2) * rng.IntN(9))
-		}},
-		{"disjoint", func() (float64, float64) {
-			if x := float64(1 + rng.IntN(12)); rng.IntN(2) == 0 {
-				return x, 0
-			} else {
-				return 0, x
-			}
-		}},
-		{"skewed", func() (float64, float64) {
-			return math.Exp(8*rng.Float64() - 4), math.Exp(8*rng.Float64() - 4)
-		}},
-		{"imbalanced", func() (float64, float64) { return float64(rng.IntN(1000)), float64(rng.IntN(3)) }},
-		{"extreme", func() (float64, float64) {
-			return float64(rng.IntN(3)) * math.Exp(35*rng.Float64()), float64(rng.IntN(3)) * math.Exp(35*rng.Float64()-20)
-		}},
-		{"balanced", func() (float64, float64) {
-			x := 1e6 + float64(rng.IntN(1000))
-			return x, x + float64(rng.IntN(100)-50)
-		}},
-	}
-	k := kinds[rng.IntN(len(kinds))]
-	for i := range positive {
-		positive[i], negative[i] = k.draw()
-	}
-	return k.name, positive, negative
+	solvertest.Near(t, what+" likelihood", likelihood, r.Base+r.Gain, 1e-12*size+1e-15*r.Parameters.Mass)
 }
 
 // bruteForce returns φ(k)-C for every k, by looking at every support.
@@ -133,32 +93,30 @@ func bruteForce(positive, negative []float64, smoothing float64) []float64 {
 			continue
 		}
 		alpha, beta := odds(bp / bn).shares()
-		var gain sum
+		var gain numeric.Accumulator
 		for i := range m {
 			if set>>i&1 == 1 {
-				gain.add(divergence(positive[i]+smoothing, negative[i]+smoothing, alpha, beta))
+				gain.Add(divergence(positive[i]+smoothing, negative[i]+smoothing, alpha, beta))
 			}
 		}
 		k := bits.OnesCount(uint(set))
 		if k > 1 {
-			best[k] = max(best[k], gain.value())
+			best[k] = max(best[k], gain.Value())
 		}
 	}
 	return best
 }
-
-func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 func TestBruteForce(t *testing.T) {
 	instances := 4000
 	if testing.Short() {
 		instances = 400
 	}
-	rng := random(1)
+	rng := solvertest.Random(1)
 	bounded, solved := 0, 0
 	for range instances {
 		m := 1 + rng.IntN(12)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		smoothing := []float64{0, 0, 1, 0.1}[rng.IntN(4)]
 		if slices.Max(positive)+slices.Max(negative)+smoothing == 0 {
 			continue
@@ -175,7 +133,7 @@ func TestBruteForce(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			near(t, what+" gain", r.Gain, want[k], 1e-11*want[k]+1e-13)
+			solvertest.Near(t, what+" gain", r.Gain, want[k], 1e-11*want[k]+1e-13)
 			if k > 0 && k < m {
 				// ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), of which a solver of ψ alone can be held to the last two.
 				slack := 1e-12*r.UpperBound + 1e-13
@@ -222,10 +180,10 @@ func scaled(v []float64, by float64) []float64 {
 }
 
 func TestSymmetries(t *testing.T) {
-	rng := random(2)
+	rng := solvertest.Random(2)
 	for range 300 {
 		m := 2 + rng.IntN(200)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
 			continue
 		}
@@ -237,16 +195,16 @@ func TestSymmetries(t *testing.T) {
 			tol := 1e-11*r.UpperBound + 1e-13
 
 			swapped := mapped(t, negative, positive, k)
-			near(t, what+" bound with the classes swapped", swapped.UpperBound, r.UpperBound, tol)
+			solvertest.Near(t, what+" bound with the classes swapped", swapped.UpperBound, r.UpperBound, tol)
 			if r.Certificate == Optimal && swapped.Certificate == Optimal {
-				near(t, what+" gain with the classes swapped", swapped.Gain, r.Gain, tol)
+				solvertest.Near(t, what+" gain with the classes swapped", swapped.Gain, r.Gain, tol)
 			}
 			if r.Status == Kink && swapped.Status == Kink && r.UpperBound > 1e-9 {
-				near(t, what+" alpha with the classes swapped", 1-swapped.Alpha, r.Alpha, 1e-5)
+				solvertest.Near(t, what+" alpha with the classes swapped", 1-swapped.Alpha, r.Alpha, 1e-5)
 			}
 
 			big := mapped(t, scaled(positive, 1024), scaled(negative, 1024), k)
-			near(t, what+" bound of scaled counts", big.UpperBound/1024, r.UpperBound, tol)
+			solvertest.Near(t, what+" bound of scaled counts", big.UpperBound/1024, r.UpperBound, tol)
 
 			order := rng.Perm(m)
 			p2, n2 := make([]float64, m), make([]float64, m)
@@ -302,7 +260,7 @@ func TestGroupsAreOneFeatureEach(t *testing.T) {
 
 // As many groups as features, and the table has to grow.
 func TestGroupsOfManyCounts(t *testing.T) {
-	rng := random(6)
+	rng := solvertest.Random(6)
 	positive, negative := make([]float64, 10_000), make([]float64, 10_000)
 	sizes := map[Group]int64{}
 	for i := range positive {
@@ -324,9 +282,9 @@ func TestGroupsOfManyCounts(t *testing.T) {
 }
 
 func TestStoppedBoundsHold(t *testing.T) {
-	rng := random(3)
+	rng := solvertest.Random(3)
 	for range 200 {
-		_, positive, negative := instance(rng, 40)
+		_, positive, negative := solvertest.Instance(rng, 40)
 		groups, _ := GroupFeatures(positive, negative)
 		p := Problem{Groups: groups, K: 7}
 		full, err := Solve(p, Settings{})

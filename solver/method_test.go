@@ -3,6 +3,8 @@ package solver
 import (
 	"slices"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // A method that has a name only is refused: it may not rank by what another ranks by.
@@ -23,10 +25,10 @@ func TestAMethodOfWhichOnlyTheNameIsKnown(t *testing.T) {
 
 // A method ranks by its statistic; its gain is below what the solver finds, its bound the same.
 func TestMethods(t *testing.T) {
-	rng := random(12)
+	rng := solvertest.Random(12)
 	for range 300 {
 		m := 1 + rng.IntN(30)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		if rng.IntN(8) == 0 {
 			clear(negative)
 		}
@@ -52,9 +54,9 @@ func TestMethods(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				near(t, what+" bound", r.UpperBound, best.UpperBound, 1e-12*best.UpperBound)
+				solvertest.Near(t, what+" bound", r.UpperBound, best.UpperBound, 1e-12*best.UpperBound)
 				if method == NFS {
-					near(t, what, r.Gain, best.Gain, 1e-12*best.Gain)
+					solvertest.Near(t, what, r.Gain, best.Gain, 1e-12*best.Gain)
 					continue
 				}
 				if best.Certificate == Optimal && r.Gain > best.Gain*(1+1e-10)+1e-13 {
@@ -106,7 +108,7 @@ func TestChi2IsScikitLearns(t *testing.T) {
 	} {
 		p := Problem{Method: Chi2, DocumentsPositive: c.documents[0], DocumentsNegative: c.documents[1]}
 		for i, want := range c.want {
-			near(t, "chi2", p.Statistic().Of(c.positive[i], c.negative[i]), want, 1e-14)
+			solvertest.Near(t, "chi2", p.Statistic().Of(c.positive[i], c.negative[i]), want, 1e-14)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
+)
 
 // multinomial solves problems of the multinomial model.
 type multinomial struct {
@@ -52,7 +56,7 @@ func (m *multinomial) bound(k int64) float64 {
 
 func (m *multinomial) solve(k int64) Result {
 	before := m.ranking.passes
-	r := Result{K: k, Base: m.base, Odds: float64(m.share()), Certificate: Optimal, Status: Closed}
+	r := Result{Outcome: Outcome{K: k, Base: m.base, Certificate: Optimal, Status: Closed}, Odds: float64(m.share())}
 	switch {
 	case k == 0:
 		r.Take = make([]int64, len(m.ranking.all))
@@ -86,14 +90,14 @@ func (m *multinomial) solve(k int64) Result {
 
 // baseMultinomial is C = Σ g log g - S log S with g = f⁺+f⁻ and S = Σ g: the paper's φ(0).
 func baseMultinomial(groups []Group) float64 {
-	var mass sum
+	var mass numeric.Accumulator
 	for _, g := range groups {
-		mass.add(float64(g.Size) * (g.Positive + g.Negative))
+		mass.Add(float64(g.Size) * (g.Positive + g.Negative))
 	}
 	// Σ g log(g/S) has no difference of large numbers. A feature with nearly all of the mass needs S to more than
 	// double precision: its g is huge and its logarithm tiny.
-	total := mass.value()
-	var base sum
+	total := mass.Value()
+	var base numeric.Accumulator
 	for _, g := range groups {
 		t := g.Positive + g.Negative
 		if t == 0 {
@@ -101,9 +105,9 @@ func baseMultinomial(groups []Group) float64 {
 		}
 		log := math.Log(t / total)
 		if t > total/2 {
-			log = math.Log1p((t - mass.total - mass.carry) / total)
+			log = math.Log1p((t - mass.Sum - mass.Carry) / total)
 		}
-		base.add(float64(g.Size) * t * log)
+		base.Add(float64(g.Size) * t * log)
 	}
-	return base.value()
+	return base.Value()
 }

@@ -1,6 +1,11 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
+	"github.com/sparsenb/sparsenb/solver/internal/topk"
+)
 
 var inf = math.Inf(1)
 
@@ -32,9 +37,9 @@ func (r *ranking) narrow(k int64, low, high point, slack float64) (*ranking, poi
 		case lower(i) > most:
 			n.inside.index = append(n.inside.index, r.place(i))
 			size += g.Size
-			value.add(float64(g.Size) * low.scores[i])
-			positive.add(float64(g.Size) * g.Positive)
-			negative.add(float64(g.Size) * g.Negative)
+			value.Add(float64(g.Size) * low.scores[i])
+			positive.Add(float64(g.Size) * g.Positive)
+			negative.Add(float64(g.Size) * g.Negative)
 		default:
 			stays = append(stays, int32(i))
 		}
@@ -67,14 +72,14 @@ func (r *ranking) kth(k int64, value func(i int) float64, floor float64) float64
 	var size int64
 	for i, g := range r.groups {
 		if v := value(i); v > floor {
-			r.order = append(r.order, weighted{v, g.Size})
+			r.order = append(r.order, topk.Scored{Score: v, Size: g.Size})
 			size += g.Size
 		}
 	}
 	if size < k {
 		return floor
 	}
-	return kthLargest(r.order, k)
+	return topk.KthLargest(r.order, k)
 }
 
 // place is where an open group stands in the problem.
@@ -104,22 +109,22 @@ func (p point) keep(stays []int32) point {
 }
 
 // startInside returns the sums over the features inside: of their scores at o, and of their counts.
-func (r *ranking) startInside(o odds) (value, positive, negative sum) {
+func (r *ranking) startInside(o odds) (value, positive, negative numeric.Accumulator) {
 	if in := r.inside; in.size > 0 {
 		alpha, beta := o.shares()
-		value.add(in.gain)
-		value.add(divergence(in.positive, in.negative, alpha, beta))
-		positive.add(in.positive)
-		negative.add(in.negative)
+		value.Add(in.gain)
+		value.Add(divergence(in.positive, in.negative, alpha, beta))
+		positive.Add(in.positive)
+		negative.Add(in.negative)
 	}
 	return value, positive, negative
 }
 
 // setSums takes the sums over the features inside, whose scores were taken at o.
-func (in *inside) setSums(size int64, value, positive, negative sum, o odds) {
+func (in *inside) setSums(size int64, value, positive, negative numeric.Accumulator, o odds) {
 	alpha, beta := o.shares()
-	in.size, in.positive, in.negative = size, positive.value(), negative.value()
+	in.size, in.positive, in.negative = size, positive.Value(), negative.Value()
 	if size > 0 {
-		in.gain = value.value() - divergence(in.positive, in.negative, alpha, beta)
+		in.gain = value.Value() - divergence(in.positive, in.negative, alpha, beta)
 	}
 }

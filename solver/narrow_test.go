@@ -2,17 +2,20 @@ package solver
 
 import (
 	"math"
+	"strconv"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // Screens and narrowed rankings change the work, never the answer.
 func TestNarrowingChangesNothing(t *testing.T) {
-	rng := random(9)
+	rng := solvertest.Random(9)
 	always, never := Settings{screenFrom: 1, narrowFrom: 1}, Settings{screenFrom: math.MaxInt, narrowFrom: math.MaxInt}
 	narrowed := 0
 	for range 400 {
 		m := 200 + rng.IntN(2000)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
@@ -28,10 +31,10 @@ func TestNarrowingChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			what := kind + " k=" + itoa(k)
+			what := kind + " k=" + strconv.FormatInt(k, 10)
 			checkResult(t, what, p, got)
-			near(t, what+" bound", got.UpperBound, want.UpperBound, 1e-12*want.UpperBound+1e-13)
-			near(t, what+" gain", got.Gain, want.Gain, 1e-12*want.UpperBound+1e-13)
+			solvertest.Near(t, what+" bound", got.UpperBound, want.UpperBound, 1e-12*want.UpperBound+1e-13)
+			solvertest.Near(t, what+" gain", got.Gain, want.Gain, 1e-12*want.UpperBound+1e-13)
 			if got.Certificate != want.Certificate {
 				t.Errorf("%s: %v, without narrowing %v", what, got.Certificate, want.Certificate)
 			}

@@ -1,6 +1,10 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
+)
 
 // Parameters is all of a model that a feature of its support needs, besides its own counts, to know its score, its θ
 // and its weight. Counts are given as they were counted; smoothing is added here.
@@ -29,17 +33,17 @@ func parametersOf(p Problem, groups []Group, take []int64) Parameters {
 }
 
 func parametersMultinomial(p Problem, groups []Group, take []int64) Parameters {
-	var positive, negative, mass sum
+	var positive, negative, mass numeric.Accumulator
 	for i, g := range groups {
-		positive.add(float64(take[i]) * g.Positive)
-		negative.add(float64(take[i]) * g.Negative)
-		mass.add(float64(g.Size) * (g.Positive + g.Negative))
+		positive.Add(float64(take[i]) * g.Positive)
+		negative.Add(float64(take[i]) * g.Negative)
+		mass.Add(float64(g.Size) * (g.Positive + g.Negative))
 	}
 	params := Parameters{
 		Smoothing:         p.Smoothing,
-		SupportPositive:   positive.value(),
-		SupportNegative:   negative.value(),
-		Mass:              mass.value(),
+		SupportPositive:   positive.Value(),
+		SupportNegative:   negative.Value(),
+		Mass:              mass.Value(),
 		DocumentsPositive: p.DocumentsPositive,
 		DocumentsNegative: p.DocumentsNegative,
 	}
@@ -73,20 +77,20 @@ func parametersBernoulli(p Problem, take []int64) Parameters {
 func (p Parameters) Resolution() float64 {
 	if p.Model == Bernoulli {
 		positive, negative := p.smoothedDocuments()
-		return resolution(positive + negative)
+		return numeric.Resolution(positive + negative)
 	}
-	return resolution(p.Mass)
+	return numeric.Resolution(p.Mass)
 }
 
 // gain is D(J), the sum of the scores of the support. The groups are not smoothed.
 func (p Parameters) gain(groups []Group, take []int64) float64 {
-	var gain sum
+	var gain numeric.Accumulator
 	for i, n := range take {
 		if n > 0 {
-			gain.add(float64(n) * p.Score(groups[i].Positive, groups[i].Negative))
+			gain.Add(float64(n) * p.Score(groups[i].Positive, groups[i].Negative))
 		}
 	}
-	return gain.value()
+	return gain.Value()
 }
 
 // degenerate reports whether a class has no mass in the support. Its θ is then not determined by the likelihood; the

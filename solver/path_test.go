@@ -3,15 +3,18 @@ package solver
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // A path has the answers of its ks one by one, and the bounds alone are its bounds.
 func TestPathIsSolveForEveryK(t *testing.T) {
-	rng := random(13)
+	rng := solvertest.Random(13)
 	for range 200 {
 		m := 1 + rng.IntN(300)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
 			t.Fatal(err)
@@ -44,11 +47,11 @@ func TestPathIsSolveForEveryK(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				what := kind + " k=" + itoa(k)
+				what := kind + " k=" + strconv.FormatInt(k, 10)
 				checkResult(t, what, p, r)
-				near(t, what+" bound", r.UpperBound, want.UpperBound, 1e-12*want.UpperBound+1e-13)
-				near(t, what+" bound alone", bounds[slices.Index(ks, k)], want.UpperBound, 1e-12*want.UpperBound+1e-13)
-				near(t, what+" gain", r.Gain, want.Gain, 1e-12*want.UpperBound+1e-13)
+				solvertest.Near(t, what+" bound", r.UpperBound, want.UpperBound, 1e-12*want.UpperBound+1e-13)
+				solvertest.Near(t, what+" bound alone", bounds[slices.Index(ks, k)], want.UpperBound, 1e-12*want.UpperBound+1e-13)
+				solvertest.Near(t, what+" gain", r.Gain, want.Gain, 1e-12*want.UpperBound+1e-13)
 				if r.Certificate != want.Certificate || r.K != want.K {
 					t.Errorf("%s: %v and k = %d, alone %v and %d", what, r.Certificate, r.K, want.Certificate, want.K)
 				}
@@ -68,10 +71,10 @@ func TestPathIsSolveForEveryK(t *testing.T) {
 // One more feature to choose from gains no less, and so does a feature of larger counts in place of one with the same
 // shares.
 func TestMoreToChooseFromGainsNoLess(t *testing.T) {
-	rng := random(14)
+	rng := solvertest.Random(14)
 	for range 400 {
 		m := 3 + rng.IntN(60)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive[1:]) == 0 || slices.Max(negative[1:]) == 0 || kind == "extreme" {
 			continue
 		}

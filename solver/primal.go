@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
 // frame measures supports against the dual bound at one α. For every support J of k features
@@ -46,17 +48,17 @@ type support struct {
 }
 
 func (f *frame) measure(take []int64) support {
-	var loss, positive, negative sum
-	positive.add(f.inside.positive)
-	negative.add(f.inside.negative)
+	var loss, positive, negative numeric.Accumulator
+	positive.Add(f.inside.positive)
+	negative.Add(f.inside.negative)
 	for i, n := range take {
 		if n != f.top[i] {
-			loss.add(math.Abs(float64(n-f.top[i])) * f.cost(i))
+			loss.Add(math.Abs(float64(n-f.top[i])) * f.cost(i))
 		}
-		positive.add(float64(n) * f.groups[i].Positive)
-		negative.add(float64(n) * f.groups[i].Negative)
+		positive.Add(float64(n) * f.groups[i].Positive)
+		negative.Add(float64(n) * f.groups[i].Negative)
 	}
-	s := support{take: take, loss: loss.value(), positive: positive.value(), negative: negative.value()}
+	s := support{take: take, loss: loss.Value(), positive: positive.Value(), negative: negative.Value()}
 	s.gap = f.gap(s.loss, s.positive, s.negative)
 	return s
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
 // Model is the likelihood that the features are chosen for.
@@ -88,7 +90,8 @@ type Settings struct {
 	boundOnly bool // no support is looked for
 }
 
-func (s Settings) withDefaults() Settings {
+// WithDefaults returns the settings with the defaults in place of zeros.
+func (s Settings) WithDefaults() Settings {
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-13
 	}
@@ -142,30 +145,51 @@ func (s Status) String() string {
 	return [...]string{"closed", "smooth", "kink", "resolution", "stopped"}[s]
 }
 
-// Result is a support and what is known of it.
-type Result struct {
-	// K is the number of features selected: Problem.K, or all features if there are fewer.
+// Outcome is a support and what is known of it, for two classes or several.
+type Outcome struct {
+	// K is the number of selected features: the K of the problem, or all features if there are fewer.
 	K int64
 
-	// Take[i] is how many features of Problem.Groups[i] the support has; they sum to K.
+	// Take[i] is how many features of group (or vector) i are selected; they sum to K.
 	Take []int64
 
-	// Base is C = φ(0), the log-likelihood with no feature selected (Bernoulli: 1ᵀv).
+	// Base is C = φ(0), the log-likelihood without any selected feature (Bernoulli: 1ᵀv).
 	Base float64
 
-	// UpperBound is ψ(k)-C, Gain the value D(J) of the support, and Gap their difference, never negative.
+	// UpperBound is ψ(k)-C, Gain is D(J), the gain of the support over Base, and Gap is their difference, never
+	// negative. All are in nats.
 	UpperBound, Gain, Gap float64
 
 	Certificate Certificate
 	Status      Status
 
+	// Evaluations counts the evaluations of s_k(h(α)), Nodes the steps of the enumeration.
+	Evaluations, Nodes int
+}
+
+// Check returns an error if the outcome violates what holds for every outcome, so that rounding never becomes a
+// certificate.
+func (o Outcome) Check() error {
+	var size int64
+	for _, n := range o.Take {
+		size += n
+	}
+	if size != o.K || !(o.Gain >= 0 && o.Gain <= o.UpperBound && o.UpperBound <= math.MaxFloat64) {
+		return fmt.Errorf("these counts exceed double precision (a support of %d for k = %d, gain %v, bound %v)", size, o.K, o.Gain, o.UpperBound)
+	}
+	return nil
+}
+
+// Result is the answer to a [Problem].
+type Result struct {
+	Outcome
+
 	// Alpha is the α at which UpperBound was evaluated, and Odds is α/(1-α), precise at both ends.
-	// The Bernoulli model scores at n₊/n.
+	// The Bernoulli model has α = n₊/n.
 	Alpha, Odds float64
 
-	// Evaluations counts the evaluations of s_k(h(α)), Passes those that saw all groups, and Nodes the steps of the
-	// enumeration.
-	Evaluations, Passes, Nodes int
+	// Passes counts the evaluations that scored all groups.
+	Passes int
 
 	// Parameters gives the score, the θ and the weight of a feature of the support.
 	Parameters Parameters
@@ -238,12 +262,12 @@ func (p Problem) validateDocuments() error {
 
 // masses returns the smoothed counts of the classes.
 func (p Problem) masses() (positive, negative float64) {
-	var a, b sum
+	var a, b numeric.Accumulator
 	for _, g := range p.Groups {
-		a.add(float64(g.Size) * (g.Positive + p.Smoothing))
-		b.add(float64(g.Size) * (g.Negative + p.Smoothing))
+		a.Add(float64(g.Size) * (g.Positive + p.Smoothing))
+		b.Add(float64(g.Size) * (g.Negative + p.Smoothing))
 	}
-	return a.value(), b.value()
+	return a.Value(), b.Value()
 }
 
 // features returns m, the number of features.

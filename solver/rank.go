@@ -1,8 +1,10 @@
 package solver
 
 import (
-	"cmp"
 	"math"
+
+	"github.com/sparsenb/sparsenb/solver/internal/numeric"
+	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
 // ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimiser is known to lie in a bracket, most features
@@ -17,7 +19,7 @@ type ranking struct {
 	scored       // the scores of groups at the last evaluation
 	kept   point // the last evaluation of all groups
 	passes int   // how often all groups were scored
-	order  []weighted
+	order  []topk.Scored
 	spare  [][]float64 // buffers for scores
 
 	screenFrom int // how many groups are worth a screen
@@ -27,11 +29,6 @@ type ranking struct {
 type scored struct {
 	scores []float64
 	floor  float64
-}
-
-type weighted struct {
-	score float64
-	size  int64
 }
 
 // inside are features that belong to every top k that is left, as one: for any α the sum of their scores is
@@ -159,17 +156,17 @@ func (r *ranking) screen(alpha, beta float64, k int64) float64 {
 	r.order = r.order[:0]
 	for i := 0; i < len(r.groups); i += stride {
 		g := r.groups[i]
-		r.order = append(r.order, weighted{divergence(g.Positive, g.Negative, alpha, beta), g.Size})
+		r.order = append(r.order, topk.Scored{Score: divergence(g.Positive, g.Negative, alpha, beta), Size: g.Size})
 	}
 	var size int64
 	for _, w := range r.order {
-		size += w.size
+		size += w.Size
 	}
 	want := max(2*k/int64(stride), fewest)
 	if want > size/4 {
 		return 0
 	}
-	return kthLargest(r.order, want)
+	return topk.KthLargest(r.order, want)
 }
 
 // top returns the top k of the open groups by the current scores.
@@ -177,10 +174,10 @@ func (r *ranking) top(k int64) top {
 	r.order = r.order[:0]
 	for i, s := range r.scores {
 		if s >= r.floor {
-			r.order = append(r.order, weighted{s, r.groups[i].Size})
+			r.order = append(r.order, topk.Scored{Score: s, Size: r.groups[i].Size})
 		}
 	}
-	lambda := kthLargest(r.order, k)
+	lambda := topk.KthLargest(r.order, k)
 	above := int64(0)
 	for i, s := range r.scores {
 		if s > lambda {
@@ -188,13 +185,13 @@ func (r *ranking) top(k int64) top {
 		}
 	}
 	t := top{lambda: lambda, atLambda: k - above}
-	var value, positive, negative sum
+	var value, positive, negative numeric.Accumulator
 	r.each(t, func(i int, n int64) {
-		value.add(float64(n) * r.scores[i])
-		positive.add(float64(n) * r.groups[i].Positive)
-		negative.add(float64(n) * r.groups[i].Negative)
+		value.Add(float64(n) * r.scores[i])
+		positive.Add(float64(n) * r.groups[i].Positive)
+		negative.Add(float64(n) * r.groups[i].Negative)
 	})
-	t.value, t.positive, t.negative = value.value(), positive.value(), negative.value()
+	t.value, t.positive, t.negative = value.Value(), positive.Value(), negative.Value()
 	return t
 }
 
@@ -233,46 +230,4 @@ func (r *ranking) complete(take []int64) []int64 {
 		complete[r.index[i]] = n
 	}
 	return complete
-}
-
-// kthLargest returns the k-th largest score, each counted size times. It reorders items: a quickselect with three-way
-// partition, whose pivots come from a fixed sequence so that the work is the same at every run.
-func kthLargest(items []weighted, k int64) float64 {
-	seed := uint64(len(items))
-	for {
-		seed = seed*6364136223846793005 + 1442695040888963407
-		pivot := items[seed>>33%uint64(len(items))].score
-		low, high, above, equal := partition(items, pivot)
-		switch {
-		case k <= above:
-			items = items[:low]
-		case k <= above+equal:
-			return pivot
-		default:
-			k -= above + equal
-			items = items[high:]
-		}
-	}
-}
-
-// partition reorders items into those above the pivot, items[:low], those equal to it, items[low:high], and those
-// below it. above and equal are the sizes of the first two.
-func partition(items []weighted, pivot float64) (low, high int, above, equal int64) {
-	low, high = 0, len(items)
-	for i := 0; i < high; {
-		switch cmp.Compare(items[i].score, pivot) {
-		case 1:
-			above += items[i].size
-			items[i], items[low] = items[low], items[i]
-			low++
-			i++
-		case 0:
-			equal += items[i].size
-			i++
-		default:
-			high--
-			items[i], items[high] = items[high], items[i]
-		}
-	}
-	return low, high, above, equal
 }

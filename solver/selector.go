@@ -3,6 +3,8 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
 // Selector tells from the counts of a feature alone whether a support has it. It is small however many features there
@@ -45,7 +47,7 @@ func (r Result) Selector(p Problem) Selector {
 		s.Low, s.High = math.MaxFloat64, math.MaxFloat64
 		return s
 	}
-	s.Low, s.High = thresholds(r.Take, r.Parameters.Resolution(), func(i int) (float64, int64) {
+	s.Low, s.High = topk.Thresholds(r.Take, r.Parameters.Resolution(), func(i int) (float64, int64) {
 		g := p.Groups[i]
 		return s.score(g.Positive, g.Negative), g.Size
 	})
@@ -56,27 +58,6 @@ func (r Result) Selector(p Problem) Selector {
 	}
 	slices.SortFunc(s.Near, compareTaken)
 	return s
-}
-
-// thresholds returns the scores between which a support has some features and not others, or all of a group in part. The
-// margins are far wider than rounding, so that every machine that asks gets the same answer.
-func thresholds(take []int64, resolution float64, group func(i int) (score float64, size int64)) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for i, n := range take {
-		score, size := group(i)
-		if n < size {
-			high = max(high, score)
-		}
-		if n > 0 {
-			low = min(low, score)
-		}
-	}
-	if math.IsInf(high, -1) { // everything is in
-		high = low
-	}
-	low, high = min(low, high), max(low, high)
-	margin := func(score float64) float64 { return 1e-9*math.Abs(score) + 1e-12 + resolution }
-	return low - margin(low), high + margin(high)
 }
 
 func compareTaken(a, b Taken) int {

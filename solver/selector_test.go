@@ -5,13 +5,15 @@ import (
 	"encoding/gob"
 	"errors"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 func TestSelectorAgreesWithTheResult(t *testing.T) {
-	rng := random(4)
+	rng := solvertest.Random(4)
 	for range 500 {
 		m := 1 + rng.IntN(60)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		switch rng.IntN(8) { // one class without any mass
 		case 0:
 			clear(positive)

@@ -72,7 +72,7 @@ func newPath(p Problem, ks []int64, s Settings) (path, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	s = s.withDefaults()
+	s = s.WithDefaults()
 	ranks := p.Statistic()
 	s.boundOnly = ranks != nil
 	var exact path
@@ -88,22 +88,13 @@ func newPath(p Problem, ks []int64, s Settings) (path, error) {
 }
 
 func checked(r Result) (Result, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return Result{}, fmt.Errorf("solver: %w", err)
 	}
+	if math.IsNaN(r.Odds) {
+		return Result{}, fmt.Errorf("solver: these counts exceed double precision (k = %d, α is not a number)", r.K)
+	}
 	return r, nil
-}
-
-// check holds a result against what any result is. Rounding may not turn into a certificate.
-func (r Result) check() error {
-	var size int64
-	for _, n := range r.Take {
-		size += n
-	}
-	if size != r.K || !(r.Gain >= 0 && r.Gain <= r.UpperBound && r.UpperBound <= math.MaxFloat64) || math.IsNaN(r.Odds) {
-		return fmt.Errorf("these counts are beyond what double precision can tell apart (a support of %d for k = %d, gain %v, bound %v)", size, r.K, r.Gain, r.UpperBound)
-	}
-	return nil
 }
 
 // smoothed returns the groups with smoothing added to their counts.

@@ -1,17 +1,18 @@
 package solver
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // One feature gains nothing, and any is the best. It is the one with the largest h at the share of all counts, for
 // whichever number of features beside it the problem is solved.
 func TestOneFeatureIsTheLargestAtTheShareOfAllCounts(t *testing.T) {
-	rng := random(33)
+	rng := solvertest.Random(33)
 	for range 300 {
 		m := 1 + rng.IntN(40)
-		kind, positive, negative := instance(rng, m)
+		kind, positive, negative := solvertest.Instance(rng, m)
 		p := Problem{Smoothing: float64(rng.IntN(2))}
 		p.Groups, _ = GroupFeatures(positive, negative)
 		if a, b := p.masses(); a == 0 || b == 0 {
@@ -42,28 +43,9 @@ func TestOneFeatureIsTheLargestAtTheShareOfAllCounts(t *testing.T) {
 	}
 }
 
-func TestOneJointFeatureIsTheLargestAtTheSharesOfAllCounts(t *testing.T) {
-	rng := random(34)
-	for range 100 {
-		kind, counts := jointInstance(rng, 2+rng.IntN(30), 3+rng.IntN(4))
-		if isZero(counts) {
-			continue
-		}
-		p, _ := jointProblemOf(t, counts, 1, 1)
-		ranking := newJointRanking(p)
-		at := sharesOf(ranking.massOf(p.size))
-		ranking.scoreAll(&at)
-		want := slices.Index(ranking.scores, slices.Max(ranking.scores))
-		r := mustJoint(t, p, Settings{})
-		if r.Take[want] != 1 || r.Gain != 0 || r.Certificate != Optimal {
-			t.Fatalf("%s: took %v with a gain of %v, %s; want one of vector %d", kind, r.Take, r.Gain, r.Certificate, want)
-		}
-	}
-}
-
 // In what order others rank is not known to Ties: it is held against every exchange of two features.
 func TestTies(t *testing.T) {
-	rng := random(35)
+	rng := solvertest.Random(35)
 	found := 0
 	for range 400 {
 		m := 2 + rng.IntN(12)
@@ -106,17 +88,5 @@ func TestTies(t *testing.T) {
 	}
 	if found < 50 {
 		t.Errorf("%d ties only", found)
-	}
-}
-
-func TestJointTies(t *testing.T) {
-	counts := [][]float64{{9, 0, 1}, {0, 4, 0}, {0, 4, 0}, {0, 4, 0}, {1, 1, 1}}
-	for _, model := range []Model{Multinomial, Bernoulli} {
-		p, _ := jointProblemOf(t, counts, 3, 1)
-		p.Model, p.Documents = model, []float64{10, 10, 10}
-		r := mustJoint(t, p, Settings{})
-		if selected, left := p.Ties(r.Take); selected != 2 || left != 1 {
-			t.Errorf("%s, took %v: %d tie with %d", model, r.Take, selected, left)
-		}
 	}
 }

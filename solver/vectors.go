@@ -35,18 +35,15 @@ func (v *Vectors) Features() (m int64) {
 	return m
 }
 
-// At returns vector i: the classes in which its size features occur, in ascending order, and their counts, all above
-// zero. The slices are not to be changed.
-func (v *Vectors) At(i int) (classes []int32, counts []float64, size int64) {
-	classes, counts = v.entries(i)
-	return classes, counts, v.size[i]
-}
-
-// entries are the classes and the counts of vector i.
-func (v *Vectors) entries(i int) (classes []int32, counts []float64) {
+// Entries returns the classes in which the features of vector i occur, in ascending order, and their counts, all above
+// zero. The caller must not change the slices.
+func (v *Vectors) Entries(i int) (classes []int32, counts []float64) {
 	from, to := v.start[i], v.start[i+1]
 	return v.class[from:to], v.count[from:to]
 }
+
+// Size returns how many features vector i stands for.
+func (v *Vectors) Size(i int) int64 { return v.size[i] }
 
 // Add appends a vector, the counts of size features. Classes are numbered from 0 and ascend; counts of zero may be
 // given or not.
@@ -81,7 +78,7 @@ func (v *Vectors) Group() *Vectors {
 	order := make([]int32, v.Len())
 	for i := range order {
 		order[i] = int32(i)
-		_, counts, _ := v.At(i)
+		_, counts := v.Entries(i)
 		sums[i] = Sum(counts)
 	}
 	slices.SortFunc(order, func(i, j int32) int {
@@ -89,7 +86,8 @@ func (v *Vectors) Group() *Vectors {
 	})
 	grouped := NewVectors(v.classes)
 	for n, i := range order {
-		classes, counts, size := v.At(int(i))
+		classes, counts := v.Entries(int(i))
+		size := v.size[i]
 		if n > 0 && v.compare(int(order[n-1]), int(i)) == 0 {
 			grouped.size[len(grouped.size)-1] += size
 			continue
@@ -101,8 +99,8 @@ func (v *Vectors) Group() *Vectors {
 }
 
 func (v *Vectors) compare(i, j int) int {
-	a, x, _ := v.At(i)
-	b, y, _ := v.At(j)
+	a, x := v.Entries(i)
+	b, y := v.Entries(j)
 	return cmp.Or(slices.Compare(a, b), slices.Compare(y, x))
 }
 
@@ -116,16 +114,16 @@ func (v *Vectors) Find(counts []float64) int {
 	if len(counts) != v.classes || w.Add(classes, counts, 1) != nil {
 		return -1
 	}
-	present, above := w.entries(0)
+	present, above := w.Entries(0)
 	sum := Sum(above)
 	i := sort.Search(v.Len(), func(i int) bool {
-		classes, counts := v.entries(i)
+		classes, counts := v.Entries(i)
 		return cmp.Or(cmp.Compare(sum, Sum(counts)), slices.Compare(classes, present), slices.Compare(above, counts)) >= 0
 	})
 	if i == v.Len() {
 		return -1
 	}
-	if classes, counts := v.entries(i); !slices.Equal(classes, present) || !slices.Equal(counts, above) {
+	if classes, counts := v.Entries(i); !slices.Equal(classes, present) || !slices.Equal(counts, above) {
 		return -1
 	}
 	return i
@@ -161,9 +159,9 @@ func (v *Vectors) OneVersusRest() func(class int32) []Group {
 	exact := make([]bool, v.Len())   // a count may be taken from the sum
 	t := newGroupTable()
 	for i := range sums {
-		_, counts, size := v.At(i)
+		_, counts := v.Entries(i)
 		sums[i], exact[i] = Sum(counts), wholeSum(counts)
-		t.add(Group{0, sums[i], size})
+		t.add(Group{0, sums[i], v.size[i]})
 	}
 	all := t.groups() // of all features
 	place := make([]int32, v.Len())
@@ -175,7 +173,7 @@ func (v *Vectors) OneVersusRest() func(class int32) []Group {
 		for _, e := range columns(class) {
 			rest := sums[e.vector] - e.count
 			if !exact[e.vector] {
-				classes, counts := v.entries(int(e.vector))
+				classes, counts := v.Entries(int(e.vector))
 				_, rest = Versus(classes, counts, class)
 			}
 			t.add(Group{e.count, rest, v.size[e.vector]})
@@ -249,7 +247,7 @@ func (v *Vectors) columns() func(class int32) []columnEntry {
 	}
 	entries, next := make([]columnEntry, len(v.class)), slices.Clone(start)
 	for i := range v.Len() {
-		classes, counts := v.entries(i)
+		classes, counts := v.Entries(i)
 		for j, c := range classes {
 			entries[next[c]] = columnEntry{int32(i), counts[j]}
 			next[c]++

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/sparsenb/sparsenb/solver/internal/solvertest"
 )
 
 // randomVectors draws features of C classes, dense and as vectors.
@@ -31,7 +33,7 @@ func randomVectors(rng *rand.Rand, classes, m int) (dense [][]float64, v *Vector
 
 // The groups of every problem are those of the dense counts.
 func TestVectorsAgreeWithDenseCounts(t *testing.T) {
-	rng := random(8)
+	rng := solvertest.Random(8)
 	for range 300 {
 		classes := 1 + rng.IntN(6)
 		dense, v := randomVectors(rng, classes, 1+rng.IntN(40))
@@ -79,14 +81,14 @@ func check(t *testing.T, got []Group, dense [][]float64, sides func(row []float6
 
 // Equal vectors become one, and the order in which they come does not matter.
 func TestGroupedVectorsHaveOneOrder(t *testing.T) {
-	rng := random(9)
+	rng := solvertest.Random(9)
 	_, v := randomVectors(rng, 3, 200)
 	want := v.Group()
 	for range 20 {
 		shuffled := NewVectors(3)
 		for _, i := range rng.Perm(v.Len()) {
-			classes, counts, size := v.At(i)
-			if err := shuffled.Add(classes, counts, size); err != nil {
+			classes, counts := v.Entries(i)
+			if err := shuffled.Add(classes, counts, v.Size(i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -110,9 +112,25 @@ func TestVectorsRefuseWhatIsNone(t *testing.T) {
 	}{
 		{[]int32{0, 1}, []float64{1}, 1}, {[]int32{1, 0}, []float64{1, 1}, 1}, {[]int32{3}, []float64{1}, 1},
 		{[]int32{-1}, []float64{1}, 1}, {[]int32{0}, []float64{-1}, 1}, {[]int32{0}, []float64{1}, 0}, {[]int32{2, 2}, []float64{1, 1}, 1},
+		{[]int32{1}, []float64{1e101}, 1},
 	} {
 		if err := NewVectors(3).Add(wrong.classes, wrong.counts, wrong.size); err == nil {
 			t.Errorf("%v is taken", wrong)
 		}
+	}
+}
+
+func TestVectorsHaveNoZeros(t *testing.T) {
+	v := NewVectors(4)
+	for _, f := range [][]float64{{0, 2, 0, 1}, {0, 0, 0, 0}} {
+		if err := v.Add([]int32{0, 1, 2, 3}, f, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if classes, counts := v.Entries(0); !slices.Equal(classes, []int32{1, 3}) || !slices.Equal(counts, []float64{2, 1}) || v.Size(0) != 3 {
+		t.Errorf("the first vector is %v %v of %d features", classes, counts, v.Size(0))
+	}
+	if classes, counts := v.Entries(1); len(classes) != 0 || len(counts) != 0 || v.Size(1) != 3 {
+		t.Errorf("the second vector is %v %v of %d features", classes, counts, v.Size(1))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 var inspect = verb{
@@ -29,20 +29,20 @@ is called optimal it does not prove again; the bound and the gap it does.
 With two folders it says how their models differ.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		verify := fs.Bool("verify", false, "\n        compute again from the counts what the files say")
+		verified := fs.Bool("verify", false, "\n        compute again from the counts what the files say")
 		return func(ctx context.Context, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return modelio.Usagef("inspect takes one folder, or two to compare")
 			}
 			var runs []modelio.Published
-			var verifications []*pipeline.Verification
+			var findings []string // of the files, by run, with --verify
 			for _, dir := range args {
-				if *verify { // before anything is read that may be damaged
-					v, err := pipeline.VerifyFiles(ctx, dir)
+				if *verified { // before anything is read that may be damaged
+					p, finding, err := verify.Files(ctx, dir)
 					if err != nil {
 						return unreadable(ctx, dir, err)
 					}
-					runs, verifications = append(runs, v.Run), append(verifications, v)
+					runs, findings = append(runs, p), append(findings, finding)
 					continue
 				}
 				p, err := modelio.Read(ctx, dir)
@@ -59,7 +59,7 @@ With two folders it says how their models differ.
 			} else {
 				printAll(stdout, runs[0])
 			}
-			return compute(ctx, stdout, verifications)
+			return printVerified(ctx, stdout, runs, findings)
 		}
 	},
 }
@@ -82,13 +82,13 @@ func unreadable(ctx context.Context, dir string, err error) error {
 	return &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 }
 
-// compute goes on with runs whose files are those that were published.
-func compute(ctx context.Context, w io.Writer, verifications []*pipeline.Verification) error {
-	for _, v := range verifications {
-		printf(w, "\n%s, verified:\n", v.Run.Dir)
-		checks, err := v.Compute(ctx)
-		for _, c := range checks {
-			printf(w, "  %s\n", c)
+// printVerified verifies the contents of runs, of whose files there is a finding each, and prints all findings.
+func printVerified(ctx context.Context, w io.Writer, runs []modelio.Published, findings []string) error {
+	for i, finding := range findings {
+		printf(w, "\n%s, verified:\n  %s\n", runs[i].Dir, finding)
+		more, err := verify.Contents(ctx, runs[i])
+		for _, finding := range more {
+			printf(w, "  %s\n", finding)
 		}
 		if err != nil {
 			return err

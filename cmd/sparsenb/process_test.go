@@ -20,7 +20,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 func federalist() string { return filepath.Join(outside.Root(), "testdata", "federalist", "train.tsv") }
@@ -89,7 +89,7 @@ func killAtRandom(t *testing.T, kills int, bits string) {
 			unfinished++
 		} else {
 			complete++
-			if _, err := pipeline.Verify(t.Context(), dir); err != nil {
+			if _, err := verify.Run(t.Context(), dir); err != nil {
 				t.Errorf("a run that was killed has published: %v", err)
 			}
 		}
@@ -387,7 +387,7 @@ func TestKilledAtEachMoment(t *testing.T) {
 				break
 			}
 			if filesOf(t, dir) != nil {
-				if _, err := pipeline.Verify(t.Context(), dir); err != nil {
+				if _, err := verify.Run(t.Context(), dir); err != nil {
 					t.Errorf("%s, killed at moment %d, has published: %v", what, n, err)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/selection"
 )
 
 var selectVerb = verb{
@@ -46,7 +47,7 @@ beside count, or else the counts themselves.
 			if err != nil {
 				return err
 			}
-			counts, err := pipeline.FindCounts(ctx, *from, documents, sel)
+			counts, err := selection.FindCounts(ctx, *from, documents, sel)
 			if err != nil {
 				return pipeline.Refuse(ctx, *output, pipeline.NewRun("select", versionString(), nil, &counts, &sel), err)
 			}

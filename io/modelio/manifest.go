@@ -46,6 +46,16 @@ type Manifest struct {
 	Tables string `json:"table_format_version,omitempty"` // countio.FormatVersion of the Parquet files; empty before 3
 }
 
+// Parts returns the files of the counts that the run published; there are none if it read the counts of another.
+func (m Manifest) Parts() (parts []countio.FileSum) {
+	for _, f := range m.Files {
+		if countio.IsPart(f.Name) {
+			parts = append(parts, f)
+		}
+	}
+	return parts
+}
+
 // SameHash reports whether the ids of the run's features are of the hash in use.
 func (m Manifest) SameHash() bool { return m.Tables == countio.FormatVersion }
 

@@ -1,0 +1,88 @@
+package joint
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Problem is the selection of one set of features for all of several classes. Its vectors are best grouped, see
+// [Vectors.Group]: where features tie, the order of the vectors decides, and so the same vectors in the same order give
+// the same answer to the last bit.
+type Problem struct {
+	*solver.Vectors
+	Model solver.Model
+
+	// K is the number of features to select; one above the number of features selects them all.
+	K int64
+
+	// Smoothing is added to the count of every feature in every class, also where it is absent (scikit-learn's
+	// alpha); the Bernoulli model adds twice as much to the numbers of documents.
+	Smoothing float64
+
+	// Documents are the numbers of documents by class. The Bernoulli model needs them; the multinomial model only
+	// has the intercepts from them.
+	Documents []float64
+}
+
+// Validate reports the first thing that makes the problem unsolvable.
+func (p Problem) Validate() error {
+	switch {
+	case p.Model != solver.Multinomial && p.Model != solver.Bernoulli:
+		return fmt.Errorf("unknown model %d", int(p.Model))
+	case p.Vectors == nil || p.Len() == 0:
+		return solver.ErrNoFeatures
+	case p.Classes() < 1:
+		return fmt.Errorf("there are %d classes: there must be at least one", p.Classes())
+	case p.K < 0:
+		return fmt.Errorf("k is %d: it cannot be negative", p.K)
+	case !solver.InRange(p.Smoothing):
+		return fmt.Errorf("smoothing is %v: it must be zero or a number from %g to %g", p.Smoothing, solver.Least, solver.Most)
+	case len(p.Documents) != p.Classes() && (len(p.Documents) > 0 || p.Model == solver.Bernoulli):
+		return fmt.Errorf("%d classes, but numbers of documents for %d", p.Classes(), len(p.Documents))
+	}
+	for c, n := range p.Documents {
+		if !(n > 0) || math.IsInf(n, 1) {
+			return fmt.Errorf("class %d has %v documents: it needs some", c, n)
+		}
+	}
+	if p.Model == solver.Bernoulli {
+		return p.validateDocuments()
+	}
+	if p.Smoothing == 0 && p.empty() {
+		return solver.ErrNoMass
+	}
+	return nil
+}
+
+// empty reports whether all counts are zero.
+func (p Problem) empty() bool {
+	for i := range p.Len() {
+		if classes, _ := p.Entries(i); len(classes) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p Problem) validateDocuments() error {
+	for i := range p.Len() {
+		classes, counts := p.Entries(i)
+		for j, c := range classes {
+			if counts[j] > p.Documents[c] {
+				return fmt.Errorf("vector %d occurs in %v documents of class %d, which has %v", i, counts[j], c, p.Documents[c])
+			}
+		}
+	}
+	return nil
+}
+
+// smoothedMass is g, the smoothed counts of a feature in all classes.
+func smoothedMass(counts []float64, smoothing float64, classes int) float64 {
+	g := smoothing * float64(classes)
+	for _, n := range counts {
+		g += n
+	}
+	return g
+}

@@ -1,0 +1,176 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/countio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/selection/histogram"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Counts are the counts of a run, as the checks of its other files need them.
+type Counts struct {
+	named    map[string]featureCounts // of the features that the other files name; the zero value if a feature has none
+	problems *selection.Problems
+
+	last    selection.Problem // rows of a problem follow each other
+	lastKey string
+}
+
+// featureCounts are the counts of a feature in the classes in which it occurs.
+type featureCounts struct {
+	found       bool
+	id          int64
+	labels      []string
+	counts      []float64 // those that the model counts
+	documents   []float64 // nil if they are unknown, or are the counts
+	occurrences float64   // in all classes
+}
+
+// ReadCounts reads the counts that a run was made from, and compares their sums with the totals of its manifest, which were
+// taken while the documents were read.
+func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, error) {
+	source, files, err := source(ctx, run)
+	if err != nil {
+		return nil, "", err
+	}
+	r := countsReader{source: source, named: map[string]featureCounts{}, histogram: histogram.New()}
+	for _, f := range run.Features {
+		r.named[f.Feature] = featureCounts{}
+	}
+	for _, b := range run.Buckets {
+		r.named[b.Feature] = featureCounts{}
+	}
+	if len(run.Models) > 0 {
+		if r.model, err = solver.ParseModel(run.Models[0].Model); err != nil {
+			return nil, "", err
+		}
+	}
+	classes := run.Manifest.Classes
+	r.classes = countio.ClassesOf(selection.Labels(classes))
+	r.sums = countio.NewClassSums(r.classes)
+	for _, file := range files {
+		if err := source.Each(ctx, file.Name, r.classes, func(f *countio.Feature) error { return r.add(file.Name, f) }); err != nil {
+			return nil, "", err
+		}
+	}
+	if n := len(classes); n < len(r.classes.Labels) {
+		return nil, "", fmt.Errorf("the counts have classes that the manifest does not list: %s", selection.ListLabels(r.classes.Labels[n:]))
+	}
+	finding, err := r.compareTotals(run.Manifest)
+	if err != nil {
+		return nil, "", err
+	}
+	vectors, err := vectorsOf(r.histogram, len(classes))
+	return &Counts{named: r.named, problems: selection.NewProblems(vectors, classes)}, finding, err
+}
+
+// source returns where the counts are that the run was made from, and their files.
+func source(ctx context.Context, run modelio.Published) (countio.Source, []countio.FileSum, error) {
+	from := run.Manifest.Counts
+	switch {
+	case from == nil:
+		return countio.Source{Dir: run.Dir}, run.Manifest.Parts(), nil
+	case from.Size > 0:
+		now, err := countio.Identify(ctx, from.Name)
+		if err == nil && (now.Size != from.Size || now.SHA256 != from.SHA256) {
+			err = fmt.Errorf("%s has changed since the run read it", from.Name)
+		}
+		return countio.Source{Own: from.Name}, []countio.FileSum{{Name: from.Name}}, err
+	}
+	counts, err := selection.PublishedCounts(ctx, from.Name)
+	if err == nil && counts.From != *from {
+		err = fmt.Errorf("%s holds another run than the one that the counts were read from", from.Name)
+	}
+	return counts.Source, counts.Files, err
+}
+
+// countsReader collects what is needed of the features while they are read.
+type countsReader struct {
+	source    countio.Source
+	model     solver.Model
+	classes   *countio.Classes
+	sums      *countio.ClassSums
+	features  int64
+	histogram *histogram.Histogram
+	named     map[string]featureCounts
+
+	lastID   int64
+	lastName []byte
+	counts   []float64
+}
+
+func (r *countsReader) add(file string, f *countio.Feature) error {
+	name, err := f.Name()
+	if err != nil {
+		return err
+	}
+	// The parts of a run are one sorted list without repeats.
+	if r.source.Own == "" && r.features > 0 && cmp.Or(cmp.Compare(f.ID, r.lastID), bytes.Compare(name, r.lastName)) <= 0 {
+		return fmt.Errorf("%s: the feature %q is out of order", file, name)
+	}
+	r.lastID, r.lastName = f.ID, append(r.lastName[:0], name...)
+	r.features++
+	r.sums.Add(f)
+	r.counts = f.Counts(r.counts[:0], r.model)
+	r.histogram.AddPresent(f.Classes, r.counts)
+	if _, ok := r.named[string(name)]; !ok {
+		return nil
+	}
+	c := featureCounts{found: true, id: r.source.IDOf(f, name), counts: slices.Clone(r.counts)}
+	for i, class := range f.Classes {
+		c.labels = append(c.labels, r.classes.Labels[class])
+		c.occurrences += f.Occurrences[i]
+	}
+	if f.DocumentsKnown {
+		c.documents = slices.Clone(f.Documents)
+	}
+	r.named[string(name)] = c
+	return nil
+}
+
+func (r *countsReader) compareTotals(m modelio.Manifest) (finding string, err error) {
+	var tokens float64
+	for _, c := range m.Classes {
+		if gotTokens, postings := r.sums.Of(c.Label); gotTokens != c.Tokens || postings != c.Postings {
+			return "", fmt.Errorf("class %s has %v tokens and %v postings in the counts, but %v and %v in the manifest", c.Label, gotTokens, postings, c.Tokens, c.Postings)
+		}
+		tokens += c.Tokens
+	}
+	if r.features != m.Features {
+		return "", fmt.Errorf("the counts have %d features, but the manifest %d", r.features, m.Features)
+	}
+	return fmt.Sprintf("%s tokens of %s features in the counts, as in the manifest", humanize.Commaf(tokens), humanize.Comma(r.features)), nil
+}
+
+func vectorsOf(h *histogram.Histogram, classes int) (*solver.Vectors, error) {
+	var pieces [][]byte
+	h.Pack(1<<20, func(b []byte) { pieces = append(pieces, b) })
+	return selection.CollectVectors(func(b *[]byte) bool {
+		if len(pieces) == 0 {
+			return false
+		}
+		*b, pieces = pieces[0], pieces[1:]
+		return true
+	}, classes)
+}
+
+// problemOf returns the problem that a model is a solution of.
+func (c *Counts) problemOf(m modelio.ModelRow) (selection.Problem, error) {
+	if c.last == nil || c.lastKey != m.Problem {
+		p, err := c.problems.Of(m)
+		if err != nil {
+			return nil, err
+		}
+		c.last, c.lastKey = p, m.Problem
+	}
+	return c.last.Smoothed(m.Smoothing), nil
+}
