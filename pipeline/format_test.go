@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // older makes a run look as one of format 2 did, whose manifest did not say which format its tables have.
@@ -45,8 +46,10 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 	if err := runTrain(t, full, d, sel); err != nil {
 		t.Fatal(err)
 	}
-	d.Tuning.KeyBits = 8
-	if err := runTrain(t, old, d, sel); err != nil {
+	restore := kernel.NarrowKeys(8)
+	err := runTrain(t, old, d, sel)
+	restore()
+	if err != nil {
 		t.Fatal(err)
 	}
 	older(t, old)
@@ -78,7 +81,7 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 		t.Error(err)
 	}
 	older(t, buckets)
-	_, err := FindCounts(t.Context(), buckets, nil, sel)
+	_, err = FindCounts(t.Context(), buckets, nil, sel)
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}

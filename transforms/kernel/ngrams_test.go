@@ -51,7 +51,7 @@ func occurrences(t testing.TB, config Config, text string) map[string]int64 {
 	c.Add([]byte("class"), []byte(text))
 	err := c.Flush(1, 1<<30, false, func(_ int, b []byte) error {
 		classes := testClasses()
-		sources, err := block.OpenAll(config.Keys(), classes, [][]byte{b})
+		sources, err := block.OpenAll(c.Keys(), classes, [][]byte{b})
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func TestBucketsAddUp(t *testing.T) {
 			}
 			err := c.Flush(3, 4096, false, func(_ int, b []byte) error {
 				classes := testClasses()
-				sources, err := block.OpenAll(config.Keys(), classes, [][]byte{b})
+				sources, err := block.OpenAll(c.Keys(), classes, [][]byte{b})
 				if err != nil {
 					return err
 				}
