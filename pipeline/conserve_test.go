@@ -63,15 +63,13 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 	run := NewRun("train", "test", &d, nil, &sel)
 	return Run(context.Background(), runner, dir, run, func(s beam.Scope) {
 		ranges := transforms.Begin(s, d.Files, transforms.BeginParams{Run: run, Output: dir, RangeBytes: d.Tuning.rangeBytes()})
-		blocks, totals := transforms.CountFeatures(s, ranges, transforms.CountParams{
-			Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes, Threads: d.Tuning.Threads,
-			MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes,
-		})
+		p := d.countParams(run)
+		blocks, totals := transforms.CountFeatures(s, ranges, p)
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
 		audit := auditParams(run, d)
 		audit.Selection = true
 		totals, classes := transforms.SumTotals(s, totals, audit)
-		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Run: run, Output: dir, Shards: d.Shards})
+		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Job: p.Job, Run: run, Output: dir, Shards: d.Shards})
 		audited := transforms.Audit(s, totals, parts, audit)
 		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})

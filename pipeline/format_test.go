@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/verify"
 )
 
@@ -47,8 +48,10 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 	if err := runTrain(t, full, d, sel); err != nil {
 		t.Fatal(err)
 	}
-	d.Tuning.KeyBits = 8
-	if err := runTrain(t, old, d, sel); err != nil {
+	restore := kernel.NarrowKeys(8)
+	err := runTrain(t, old, d, sel)
+	restore()
+	if err != nil {
 		t.Fatal(err)
 	}
 	older(t, old)
@@ -80,7 +83,7 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 		t.Error(err)
 	}
 	older(t, buckets)
-	_, err := selection.FindCounts(t.Context(), buckets, nil, sel)
+	_, err = selection.FindCounts(t.Context(), buckets, nil, sel)
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}

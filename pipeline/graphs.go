@@ -8,6 +8,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 // Train counts documents, selects features from the counts, and publishes both under output.
@@ -59,21 +60,18 @@ func count(s beam.Scope, run modelio.Run, output string, d Documents, sel select
 	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
 	c.totals, c.classes = transforms.SumTotals(s, totals, audit)
 	c.parts, c.histogram = transforms.MergeCounts(s, blocks, c.classes, transforms.MergeParams{
-		Run: run, Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits, KeyBits: p.KeyBits, Area: p.Area,
+		Job: p.Job, Run: run, Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits,
 	})
 	return c
 }
 
 func (d Documents) countParams(run modelio.Run) transforms.CountParams {
-	p := transforms.CountParams{
+	return transforms.CountParams{
+		Job:      spill.Params{ID: run.ID, Local: d.Tuning.Spill, MemoryBytes: d.Tuning.MemoryBytes, TempDir: d.Tuning.TempDir},
 		Analyzer: d.Analyzer, HashBits: d.HashBits, StopWords: d.StopWords, Shards: d.Shards, MaxRecordBytes: d.MaxRecordBytes,
 		MaxClasses: d.MaxClasses, Header: d.Header,
-		Threads: d.Tuning.Threads, MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes, KeyBits: d.Tuning.KeyBits,
+		Threads: d.Tuning.Threads, BlockBytes: d.Tuning.BlockBytes,
 	}
-	if d.Tuning.Spill {
-		p.Area, p.TempDir = run.ID, d.Tuning.TempDir
-	}
-	return p
 }
 
 // selectFrom is the part of the graph that knows counts only.

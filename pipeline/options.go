@@ -42,7 +42,6 @@ type Tuning struct {
 	BlockBytes  int
 	Spill       bool   // counting and merging are in one process, which keeps runs of counts in memory and in temporary files
 	TempDir     string // of these files; "" is the system's
-	KeyBits     int    // other than the rest, it changes feature_id; for tests alone
 }
 
 // analyzer says in full what the features of the documents are.

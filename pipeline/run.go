@@ -118,7 +118,7 @@ func hint(other, run modelio.Run, output string) string {
 // watch is called now and then while the job runs, if the runner can tell how far it is.
 func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) (err error) {
 	defer func() {
-		if e := spill.Leave(run.ID); err != nil && e != nil {
+		if e := spill.Release(run.ID); err != nil && e != nil {
 			err = errors.Join(err, e)
 		}
 	}()

@@ -71,9 +71,8 @@ func TestSameInputSameBytes(t *testing.T) {
 	}
 	// With a key of eight bits and no check nearly all features collide, and the names must tell them apart. Their
 	// feature_id differs from that of full keys, so two splits are compared with each other.
-	narrow := Tuning{KeyBits: 8, Threads: 1, RangeBytes: wholeFiles}
-	want = train(whole, narrow)
-	small.KeyBits = 8
+	defer kernel.NarrowKeys(8)()
+	want = train(whole, Tuning{Threads: 1, RangeBytes: wholeFiles})
 	if got := train(six, with(small, 2)); !maps.Equal(got, want) {
 		t.Errorf("8-bit keys: other bytes in %s", differing(got, want))
 	}
@@ -112,8 +111,10 @@ func TestNarrowKeysCountTheSame(t *testing.T) {
 	if err := runTrain(t, full, d, sel); err != nil {
 		t.Fatal(err)
 	}
-	d.Tuning.KeyBits = 8
-	if err := runTrain(t, narrow, d, sel); err != nil {
+	restore := kernel.NarrowKeys(8)
+	err := runTrain(t, narrow, d, sel)
+	restore()
+	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := read(t, full), read(t, narrow)
@@ -145,11 +146,13 @@ func TestNarrowKeysCountTheSame(t *testing.T) {
 	if n := want["vdwxmzdbfzgzymmy92xhr2ngaaaaaaaa"]["Madison"]; n != (tally{50, 50}) || want["vdwxmzdbfzgzymmy92xhr2ng00000006"]["Hamilton"] != (tally{7, 7}) {
 		t.Errorf("words of one family are counted as one: %+v", n)
 	}
+	full5 := count(spread(t, shuffled(lines), 5, ""), Tuning{Threads: 2, RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10})
+	defer kernel.NarrowKeys(4)()
 	for what, got := range map[string]map[string]map[string]tally{
-		"one table":  count(spread(t, lines, 1, ""), Tuning{KeyBits: 4, Threads: 1}),
-		"many":       count(spread(t, shuffled(lines), 5, ""), Tuning{KeyBits: 4, Threads: 2, RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10}),
-		"in files":   count(spread(t, shuffled(lines), 3, ""), Tuning{KeyBits: 4, Threads: 2, RangeBytes: 16 << 10, MemoryBytes: flushing, Spill: true, TempDir: t.TempDir()}),
-		"full, many": count(spread(t, shuffled(lines), 5, ""), Tuning{Threads: 2, RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10}),
+		"one table":  count(spread(t, lines, 1, ""), Tuning{Threads: 1}),
+		"many":       count(spread(t, shuffled(lines), 5, ""), Tuning{Threads: 2, RangeBytes: 4 << 10, MemoryBytes: flushing, BlockBytes: 4 << 10}),
+		"in files":   count(spread(t, shuffled(lines), 3, ""), Tuning{Threads: 2, RangeBytes: 16 << 10, MemoryBytes: flushing, Spill: true, TempDir: t.TempDir()}),
+		"full, many": full5,
 	} {
 		if !maps.EqualFunc(got, want, maps.Equal) {
 			t.Errorf("%s: the counts differ", what)

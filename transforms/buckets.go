@@ -11,6 +11,7 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
@@ -18,21 +19,22 @@ func init() {
 	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&mergeNamesFn{})
 }
 
-// NameBuckets finds the names of the features whose buckets were selected, by reading the documents again. It takes a
+// NameBuckets reads the documents again and finds the names of the features in the selected buckets. It takes a
 // PCollection<[]byte> of ranges, and as side inputs one of Selected and one of ClassLists, and returns a
-// PCollection<[]byte> of NamedBuckets.
+// PCollection<[]byte> of NamedBuckets. The parameters are those of CountFeatures, with HashBits. It panics if p is invalid.
 func NameBuckets(s beam.Scope, ranges, selected, classes beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("transforms.NameBuckets")
+	mustBeValid("transforms.NameBuckets", p)
 	names := &nameFn{Params: p, HashBits: p.HashBits}
 	names.Params.HashBits = 0
-	// A bucket's names are to meet, so that a shard is some of the buckets.
+	// The names of a bucket must be in one shard, so a shard is a range of buckets: their number is a power of two.
 	for names.Params.Shards = 1; names.Params.Shards < min(p.Shards, 1<<p.HashBits); names.Params.Shards *= 2 {
 	}
 	blocks := beam.ParDo(s, names, ranges, beam.SideInput{Input: selected})
-	return beam.ParDo(s, &mergeNamesFn{p.HashBits, p.Area}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes})
+	return beam.ParDo(s, &mergeNamesFn{HashBits: p.HashBits, Job: p.Job}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes})
 }
 
-// nameFn is countFn for the features of some buckets, by name.
+// nameFn is countFn for the features of the selected buckets, by name.
 type nameFn struct {
 	Params   CountParams
 	HashBits int
@@ -40,7 +42,10 @@ type nameFn struct {
 	count countFn
 }
 
-func (f *nameFn) Setup() { f.count.Params = f.Params }
+func (f *nameFn) Setup() {
+	f.count.Params = f.Params
+	f.count.Setup()
+}
 
 func (f *nameFn) StartBundle(context.Context, func(*[]byte) bool, func(int, []byte)) {
 	f.count.abandon()
@@ -74,31 +79,44 @@ func (f *nameFn) FinishBundle(ctx context.Context, _ func(*[]byte) bool, emit fu
 // mergeNamesFn finds the most frequent names of each bucket.
 type mergeNamesFn struct {
 	HashBits int
-	Area     string
+	Job      spill.Params
+
+	job *spill.Job
 }
+
+func (f *mergeNamesFn) Setup() { f.job = spill.Open(f.Job) }
 
 func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next, lists func(*[]byte) bool, emit func([]byte)) error {
 	classes, err := readClasses(lists)
 	if err != nil || classes == nil {
 		return err
 	}
-	in, err := collect(f.Area, block.FullKeys, classes, next)
+	in, err := collect(f.job, shard, block.FullKeys, classes, next)
+	if err == nil {
+		err = f.merge(in, emit)
+	}
 	if err != nil {
 		return fmt.Errorf("names of shard %d: %w", shard, err)
 	}
-	sources, err := in.open(shard)
+	return nil
+}
+
+// merge emits the names of the buckets of a shard, in pieces.
+func (f *mergeNamesFn) merge(in shardInput, emit func([]byte)) error {
+	sources, err := in.open()
 	if err != nil {
-		return fmt.Errorf("names of shard %d: %w", shard, err)
+		return err
 	}
-	out := NamedBuckets{}
-	size := 0
+	var out NamedBuckets
 	var b selection.Bucket
-	flush := func() error {
+	size := 0 // of out, about
+	endBucket := func() error {
 		rows := b.Rows(f.HashBits)
 		for _, row := range rows {
 			size += len(row.Name) + 64
 		}
-		if out.Rows = append(out.Rows, rows...); size < MaxElement/2 {
+		b, out.Rows = selection.Bucket{}, append(out.Rows, rows...)
+		if size < MaxElement/2 {
 			return nil
 		}
 		err := emitRecord(emit, out)
@@ -106,24 +124,21 @@ func (f *mergeNamesFn) ProcessElement(_ context.Context, shard int, next, lists 
 		return err
 	}
 	mask := block.KeyMask(f.HashBits)
-	err = block.MergeSources(sources, len(classes.Labels), func(feat *block.Feature) error {
-		if key := feat.Key & mask; !b.Empty() && b.Key != key {
-			if err := flush(); err != nil {
+	err = block.MergeSources(sources, len(in.classes.Labels), func(feat *block.Feature) error {
+		if !b.Empty() && b.Key != feat.Key&mask {
+			if err := endBucket(); err != nil {
 				return err
 			}
-			b = selection.Bucket{}
 		}
 		b.Key = feat.Key & mask
 		b.Add(feat)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("names of shard %d: %w", shard, err)
+	if err == nil && !b.Empty() {
+		err = endBucket()
 	}
-	if !b.Empty() {
-		if err := flush(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := in.done(); err != nil {
 		return err

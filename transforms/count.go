@@ -3,10 +3,10 @@ package transforms
 import (
 	"context"
 	"errors"
-	"math"
+	"fmt"
+	"iter"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -14,6 +14,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/transforms/pool"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
@@ -22,32 +23,55 @@ func init() {
 	register.Emitter2[int, []byte]()
 }
 
-// CountParams parameterise CountFeatures.
+// CountParams are the parameters of CountFeatures and NameBuckets.
 type CountParams struct {
-	Analyzer       kernel.Analyzer
-	HashBits       int      // as in kernel.Config
-	StopWords      []string // in lower case
-	Shards         int
-	MaxRecordBytes int
-	MaxClasses     int // 0 means any number
-	Header         corpusio.Header
+	Job            spill.Params    // required
+	Shards         int             // required; the number of partitions of the features
+	MaxRecordBytes int             // required; longer lines are rejected
+	Analyzer       kernel.Analyzer // default: single words
+	HashBits       int             // features are counted in 2^HashBits buckets; default: by name
+	StopWords      []string        // in lower case, if features are words or n-grams of words; default: none
+	MaxClasses     int             // reading ends when there are more; default: no limit
+	Header         corpusio.Header // default: corpusio.Unknown
 
-	// What follows changes how the work is done, not its result. Zero stands for the default.
-	Threads     int    // goroutines that count in a bundle; default: as many as there are processors
-	MemoryBytes int    // of all tables of a process before they are flushed; default 256 MiB for each goroutine
-	BlockBytes  int    // of a count block; default MaxElement
-	Area        string // the job's package spill.Area for runs of counts; "" sends the counts themselves
-	TempDir     string // of the area
-
-	// KeyBits narrows the keys and drops the checks, so that tests see them collide.
-	KeyBits int
+	// These change how the work is done, not its result.
+	Threads    int // goroutines that count in a bundle; default: one for each processor, if the job's memory suffices
+	BlockBytes int // of a count block; default: MaxElement
 }
+
+// Validate returns an error that names the first invalid field.
+func (p CountParams) Validate() error {
+	least, most := p.Analyzer.Sizes()
+	switch err := p.Job.Validate(); {
+	case err != nil:
+		return err
+	case p.Shards < 1:
+		return fmt.Errorf("Shards is %d; it must be at least 1", p.Shards)
+	case p.MaxRecordBytes < 1:
+		return fmt.Errorf("MaxRecordBytes is %d; it must be at least 1", p.MaxRecordBytes)
+	case least > most:
+		return fmt.Errorf("Analyzer has n-grams of %d to %d", least, most)
+	case p.Analyzer.NameBytes(p.MaxRecordBytes) > kernel.MaxNameBytes:
+		return errors.New("Analyzer and MaxRecordBytes allow more than 2 GB of names in a document")
+	case p.HashBits < 0 || p.HashBits > kernel.MaxHashBits:
+		return fmt.Errorf("HashBits is %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
+	case len(p.StopWords) > 0 && p.Analyzer.Unit != kernel.Word:
+		return errors.New("StopWords need an Analyzer of words")
+	case p.MaxClasses < 0 || p.Threads < 0 || p.BlockBytes < 0:
+		return errors.New("MaxClasses, Threads and BlockBytes must not be negative")
+	}
+	return nil
+}
+
+// minTables is how much memory the tables of a goroutine should have: with less, they are flushed so often that a merge
+// has more runs than it has memory for.
+const minTables = 32 << 20
 
 func (p CountParams) withDefaults() CountParams {
 	if p.Threads == 0 {
 		p.Threads = runtime.GOMAXPROCS(0)
-		if p.MemoryBytes > 0 {
-			p.Threads = max(1, min(p.Threads, p.MemoryBytes/leastTables))
+		if p.Job.MemoryBytes > 0 {
+			p.Threads = max(1, min(p.Threads, p.Job.MemoryBytes/minTables))
 		}
 	}
 	if p.BlockBytes == 0 {
@@ -56,31 +80,7 @@ func (p CountParams) withDefaults() CountParams {
 	return p
 }
 
-func (p CountParams) kernelConfig() kernel.Config {
-	config := kernel.Config{Analyzer: p.Analyzer, HashBits: p.HashBits, KeyBits: p.KeyBits}
-	for _, word := range p.StopWords {
-		config.StopWords = append(config.StopWords, []byte(word))
-	}
-	return config
-}
-
-// leastTables is how much memory a goroutine's tables should have: with less, they are flushed so often that the runs are
-// more than a merge has memory for.
-const leastTables = 32 << 20
-
-// counting is how many goroutines of this process count.
-var counting atomic.Int64
-
-// share is how much memory the tables of one goroutine may take, if runs take some already. Tables have half of it at
-// least, as runs do at most: with none they would be flushed after every document.
-func (p CountParams) share(held int) int {
-	if p.MemoryBytes == 0 {
-		return 256 << 20
-	}
-	return max(p.MemoryBytes-held, p.MemoryBytes/2) / max(1, int(counting.Load()))
-}
-
-// Counters that move while a job runs, in the namespace CounterNamespace. That of features is an estimate.
+// Counters that move while a job runs, in the namespace CounterNamespace. CounterFeatures is an estimate.
 const (
 	CounterNamespace = "sparsenb"
 	CounterBytes     = "bytes"
@@ -90,27 +90,48 @@ const (
 	CounterProblems  = "problems"
 )
 
-// CountFeatures counts, for every feature, how often it occurs in each class and in how many of its documents.
+// CountFeatures counts, for every feature, how often it occurs in each class and in how many documents of the class.
 // It takes a PCollection<[]byte> of ranges and returns a PCollection<KV<int, []byte>> of count blocks, keyed by shard,
-// and a PCollection<[]byte> of totals. Every shard gets a block, be it an empty one.
-// Counts are integers and a merge is associative and commutative, so the result does not depend on how the input was
-// split.
+// and a PCollection<[]byte> of totals. Every shard gets a block, even if it is empty.
+// Counts are integers and their merge is associative and commutative, so the result does not depend on how the input was
+// split. It panics if p is invalid.
 func CountFeatures(s beam.Scope, ranges beam.PCollection, p CountParams) (blocks, totals beam.PCollection) {
 	s = s.Scope("transforms.CountFeatures")
+	mustBeValid("transforms.CountFeatures", p)
 	return beam.ParDo2(s, &countFn{Params: p}, ranges)
 }
 
-// countFn counts with several goroutines, whatever the number of bundles: a local runner makes one of all ranges.
-// ProcessElement hands them ranges and passes on the blocks that they have ready; FinishBundle waits for the rest.
+// mustBeValid panics if a program builds a graph with invalid parameters.
+func mustBeValid(name string, params interface{ Validate() error }) {
+	if err := params.Validate(); err != nil {
+		panic(name + ": " + err.Error())
+	}
+}
+
 type countFn struct {
 	Params CountParams
 
-	only                       *kernel.Buckets // if it is not nil, the counting is that of NameBuckets, which moves no counter
+	only                       *kernel.Buckets // of NameBuckets, which counts only their features and moves no counter; else nil
 	bytes, documents, features beam.Counter
-	bundle                     *countBundle
+	job                        *spill.Job
+	workers                    *pool.Pool[corpusio.Range]
+	found                      *found
+}
+
+// found is what the workers of one bundle have found together.
+type found struct {
+	distinct kernel.Sketch
+
+	mu      sync.Mutex
+	totals  Totals
+	shown   int64 // by the counter of features
+	labels  map[string]bool
+	refused *Totals // why the reading has ended early, if it has
 }
 
 func (f *countFn) Setup() {
+	f.Params = f.Params.withDefaults()
+	f.job = spill.Open(f.Params.Job)
 	f.bytes = beam.NewCounter(CounterNamespace, CounterBytes)
 	f.documents = beam.NewCounter(CounterNamespace, CounterDocuments)
 	f.features = beam.NewCounter(CounterNamespace, CounterFeatures)
@@ -120,14 +141,9 @@ func (f *countFn) StartBundle(context.Context, func(int, []byte), func([]byte)) 
 
 func (f *countFn) Teardown() { f.abandon() }
 
-// abandon ends the goroutines of a bundle that the runner has given up.
 func (f *countFn) abandon() {
-	if f.bundle != nil {
-		f.bundle.fail(errAbandoned)
-		for range f.bundle.blocks { // until no goroutine does anything any more
-		}
-		f.bundle = nil
-	}
+	f.workers.Abandon()
+	f.workers = nil
 }
 
 func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock func(int, []byte), _ func([]byte)) error {
@@ -135,180 +151,91 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 	if err != nil {
 		return err
 	}
-	if f.bundle == nil {
-		f.bundle = f.start(ctx)
+	if f.workers == nil {
+		if f.only == nil { // the first use creates a counter, which two goroutines must not do at once
+			f.bytes.Inc(ctx, 0)
+			f.documents.Inc(ctx, 0)
+			f.features.Inc(ctx, 0)
+		}
+		f.found = &found{labels: map[string]bool{}}
+		f.workers = pool.Start(ctx, f.Params.Threads, f.count)
 		for shard := range f.Params.Shards {
 			emitBlock(shard, block.Zero())
 		}
 	}
-	for {
-		select {
-		case f.bundle.ranges <- &r:
-			return nil
-		case b, ok := <-f.bundle.blocks:
-			if !ok { // all goroutines have ended, which they do only with an error
-				return f.bundle.cause()
-			}
-			emitBlock(b.shard, b.bytes)
-		case <-f.bundle.ctx.Done():
-			return f.bundle.cause()
-		}
-	}
+	return f.workers.Do(r, emitBlock)
 }
 
 func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), emitTotals func([]byte)) error {
-	if f.bundle == nil {
+	if f.workers == nil {
 		return nil
 	}
 	defer f.abandon()
-	close(f.bundle.ranges)
-	for b := range f.bundle.blocks {
-		emitBlock(b.shard, b.bytes)
-	}
-	if err := f.bundle.cause(); err != nil {
+	if err := f.workers.Finish(emitBlock); err != nil {
 		return err
 	}
-	totals := f.bundle.totals
-	if f.bundle.refused != nil {
-		totals = *f.bundle.refused
+	totals := f.found.totals
+	if f.found.refused != nil {
+		totals = *f.found.refused
 	}
 	totals.normalise()
 	pieces, err := totals.pieces()
 	return emitRecords(emitTotals, pieces, err)
 }
 
-// countBundle is what the goroutines of one bundle share.
-type countBundle struct {
-	ranges chan *corpusio.Range
-	blocks chan shardBlock
-	ctx    context.Context // ends when a goroutine has failed, or the bundle was given up
-	fail   context.CancelCauseFunc
-
-	mu       sync.Mutex
-	totals   Totals
-	distinct kernel.Sketch
-	reported int64 // features that the counter shows
-	labels   map[string]bool
-	refused  *Totals // what has ended the reading, if it is at fault
-}
-
-// errRefused ends the goroutines of a bundle whose documents are not worth reading on. It is no error of the bundle: what
-// was found goes to the audit.
-var errRefused = errors.New("the input is refused")
-
-// refuse ends the reading.
-func (b *countBundle) refuse(t Totals) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.refused == nil {
-		b.refused = &Totals{}
+// refuse ends the reading of an input that is wrong. The audit reports why, so it is not an error of the bundle.
+func (f *found) refuse(t Totals) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refused == nil {
+		f.refused = &Totals{}
 	}
-	b.refused.add(t)
-	return errRefused
+	f.refused.add(t)
+	return pool.ErrStop
 }
 
-// admit reports whether there is room for a class. Each goroutine asks once about each label.
-func (b *countBundle) admit(label string, most int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.labels[label] && len(b.labels) == most {
+// admit reports whether there may be a class of this label. Each worker asks once for each label.
+func (f *found) admit(label string, most int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.labels[label] && len(f.labels) == most {
 		return false
 	}
-	b.labels[label] = true
+	f.labels[label] = true
 	return true
 }
 
-// cause is why the bundle has ended early, if that is an error.
-func (b *countBundle) cause() error {
-	if err := causeOf(b.ctx); !errors.Is(err, errRefused) {
-		return err
-	}
-	return nil
+// add adds the totals of a worker.
+func (f *found) add(t Totals) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.totals.add(t)
 }
 
-type shardBlock struct {
-	shard int
-	bytes []byte
-}
-
-func (f *countFn) start(ctx context.Context) *countBundle {
-	if f.only == nil { // a counter is created by its first use, which must not happen in two goroutines at once
-		f.bytes.Inc(ctx, 0)
-		f.documents.Inc(ctx, 0)
-		f.features.Inc(ctx, 0)
-	}
-	ctx, fail := context.WithCancelCause(ctx)
-	p := f.Params.withDefaults()
-	b := &countBundle{
-		ranges: make(chan *corpusio.Range, queueSize(p.Threads)), blocks: make(chan shardBlock), ctx: ctx, fail: fail, labels: map[string]bool{},
-	}
-	counting.Add(int64(p.Threads))
-	var area *spill.Area
-	if p.Area != "" {
-		area = spill.Enter(p.Area, p.TempDir)
-	}
-	var wg sync.WaitGroup
-	for range p.Threads {
-		wg.Go(func() {
-			defer catchPanic(b.fail)
-			w := countWorker{fn: f, params: p, bundle: b, area: area}
-			if err := w.run(ctx); err != nil {
-				b.fail(err)
-			}
-		})
-	}
-	go func() {
-		wg.Wait()
-		counting.Add(-int64(p.Threads))
-		close(b.blocks)
-	}()
-	return b
-}
-
-// next returns a range to read, and false if there are no more or the bundle has ended.
-func (b *countBundle) next() (r *corpusio.Range, ok bool) {
-	select {
-	case <-b.ctx.Done():
-		return r, false
-	case r, ok = <-b.ranges:
-		return r, ok
-	}
-}
-
-// countWorker is one goroutine: it reads ranges and counts their documents in tables of its own.
+// countWorker is the state of one goroutine: it counts documents in its own tables.
 type countWorker struct {
-	fn      *countFn
-	params  CountParams
-	bundle  *countBundle
+	*countFn
+	ctx     context.Context
+	emit    pool.Emitter
 	counter *kernel.Counter
 	totals  Totals
-
-	area *spill.Area // nil if the counts themselves are sent
-	file *spill.File
-
+	file    *spill.File
 	tooMany bool // classes
 }
 
-func (w *countWorker) run(ctx context.Context) error {
-	config := w.params.kernelConfig()
-	if config.Only = w.fn.only; config.Only == nil {
-		config.Distinct = &w.bundle.distinct
-	}
-	if w.area != nil {
-		w.file = w.area.NewFile()
-	}
-	config.MemoryBytes = func() int { return w.params.share(w.held()) }
-	if w.params.MaxClasses > 0 {
-		config.Admit = func(label string) bool {
-			w.tooMany = !w.bundle.admit(label, w.params.MaxClasses)
-			return !w.tooMany
-		}
-	}
-	w.counter = kernel.NewCounter(config)
-	for r, ok := w.bundle.next(); ok; r, ok = w.bundle.next() {
-		if err := w.count(ctx, *r); err != nil {
+// count is the work of one goroutine.
+func (f *countFn) count(ctx context.Context, ranges iter.Seq[corpusio.Range], emit pool.Emitter) error {
+	f.job.AddWorkers(1)
+	defer f.job.AddWorkers(-1)
+	w := &countWorker{countFn: f, ctx: ctx, emit: emit, file: f.job.NewFile()}
+	w.counter = w.newCounter()
+	for r := range ranges {
+		if err := w.read(ctx, r); err != nil {
 			return err
 		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err := w.finish(); err != nil {
 		return err
@@ -321,21 +248,36 @@ func (w *countWorker) run(ctx context.Context) error {
 	w.totals.Drops.Replaced += counted.Replaced
 	w.totals.Drops.Overlong += counted.Overlong
 	w.totals.Drops.StopWords += counted.Stopped
-	w.bundle.mu.Lock()
-	defer w.bundle.mu.Unlock()
-	w.bundle.totals.add(w.totals)
+	f.found.add(w.totals)
 	return nil
 }
 
-// count reads one range. A file whose content is at fault is no error of the run's machinery: to try again would not
-// help, so it goes to the audit as something found.
-func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
+func (w *countWorker) newCounter() *kernel.Counter {
+	config := kernel.Config{Analyzer: w.Params.Analyzer, HashBits: w.Params.HashBits, Only: w.only, MemoryBytes: w.job.TableBytes}
+	for _, word := range w.Params.StopWords {
+		config.StopWords = append(config.StopWords, []byte(word))
+	}
+	if w.only == nil {
+		config.Distinct = &w.found.distinct
+	}
+	if w.Params.MaxClasses > 0 {
+		config.Admit = func(label string) bool {
+			w.tooMany = !w.found.admit(label, w.Params.MaxClasses)
+			return !w.tooMany
+		}
+	}
+	return kernel.NewCounter(config)
+}
+
+// read counts the documents of one range. A file with wrong content is not an error, because a retry would not help: it is
+// reported to the audit.
+func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	var read Totals
-	reader, err := corpusio.NewReader(ctx, r, w.params.MaxRecordBytes)
+	reader, err := corpusio.NewReader(ctx, r, w.Params.MaxRecordBytes)
 	if err != nil {
 		return err
 	}
-	reader.Header = w.params.Header
+	reader.Header = w.Params.Header
 	rejected := map[corpusio.Reason]int64{}
 	reader.Reject = func(rejection corpusio.Rejection) {
 		if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
@@ -362,7 +304,7 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 	w.show(ctx, r.End-r.Start-shown, documents)
 	var header *corpusio.HeaderError
 	if errors.As(err, &header) {
-		return w.bundle.refuse(Totals{Headers: []corpusio.HeaderError{*header}})
+		return w.found.refuse(Totals{Headers: []corpusio.HeaderError{*header}})
 	}
 	var corrupt *corpusio.CorruptError
 	if errors.As(err, &corrupt) {
@@ -381,35 +323,34 @@ func (w *countWorker) count(ctx context.Context, r corpusio.Range) error {
 
 // show moves the counters.
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
-	if w.fn.only != nil {
+	if w.only != nil {
 		return
 	}
-	w.fn.bytes.Inc(ctx, bytes)
-	w.fn.documents.Inc(ctx, documents)
-	w.bundle.mu.Lock()
-	defer w.bundle.mu.Unlock()
-	if n := w.bundle.distinct.Estimate(); n > w.bundle.reported {
-		w.fn.features.Inc(ctx, n-w.bundle.reported)
-		w.bundle.reported = n
+	w.bytes.Inc(ctx, bytes)
+	w.documents.Inc(ctx, documents)
+	w.found.mu.Lock()
+	defer w.found.mu.Unlock()
+	if n := w.found.distinct.Estimate(); n > w.found.shown {
+		w.features.Inc(ctx, n-w.found.shown)
+		w.found.shown = n
 	}
 }
 
-// makeRoom empties the tables, which are full, unless there is no room for more classes.
+// makeRoom empties the tables, which are full, unless there are too many classes.
 func (w *countWorker) makeRoom() error {
 	if w.tooMany {
-		return w.bundle.refuse(Totals{TooMany: true})
+		return w.found.refuse(Totals{TooMany: true})
 	}
 	return w.flush()
 }
 
-// flush empties the tables.
+// flush empties the tables: into blocks, or into a run in a temporary file.
 func (w *countWorker) flush() error {
-	p := w.params
-	if w.area == nil {
-		return w.counter.Flush(p.Shards, p.BlockBytes, false, w.send)
+	if !w.job.Local() {
+		return w.counter.Flush(w.Params.Shards, w.Params.BlockBytes, false, w.send)
 	}
-	run, err := w.file.Write(p.Shards, p.kernelConfig().Keys(), func(emit func(int, []byte) error) error {
-		return w.counter.Flush(p.Shards, spill.BlockBytes, true, emit)
+	run, err := w.file.Write(w.Params.Shards, w.counter.Keys(), func(emit func(int, []byte) error) error {
+		return w.counter.Flush(w.Params.Shards, spill.BlockBytes, true, emit)
 	})
 	if err != nil {
 		return err
@@ -417,35 +358,18 @@ func (w *countWorker) flush() error {
 	return w.refer(run)
 }
 
-// held is how much memory runs take already.
-func (w *countWorker) held() int {
-	if w.area == nil {
-		return 0
-	}
-	return w.area.Held()
-}
-
-// finish is the last flush. Tables stay in memory as long as they leave half of it to another bundle: Prism makes one more
-// when it finds the first slow.
+// finish sends what is in the tables. They stay in memory, as a run, if the job has room for it.
 func (w *countWorker) finish() error {
-	if w.area == nil || !w.area.Reserve(w.counter.Bytes(), w.keep()) {
+	if !w.job.Local() || !w.job.Reserve(w.counter.Bytes()) {
 		return w.flush()
 	}
-	return w.refer(w.counter.Take(w.params.Shards))
-}
-
-// keep is how much memory runs may take.
-func (w *countWorker) keep() int {
-	if w.params.MemoryBytes == 0 {
-		return math.MaxInt
-	}
-	return w.params.MemoryBytes / 2
+	return w.refer(w.counter.Take(w.Params.Shards))
 }
 
 // refer sends a reference to a run to every shard.
 func (w *countWorker) refer(run spill.Run) error {
-	reference := w.area.Add(run, w.params.Shards)
-	for shard := range w.params.Shards {
+	reference := w.job.Add(run, w.Params.Shards)
+	for shard := range w.Params.Shards {
 		if err := w.send(shard, reference); err != nil {
 			return err
 		}
@@ -454,10 +378,6 @@ func (w *countWorker) refer(run spill.Run) error {
 }
 
 func (w *countWorker) send(shard int, b []byte) error {
-	select {
-	case w.bundle.blocks <- shardBlock{shard, b}:
-		return nil
-	case <-w.bundle.ctx.Done():
-		return context.Cause(w.bundle.ctx)
-	}
+	w.emit(shard, b)
+	return context.Cause(w.ctx)
 }

@@ -31,7 +31,7 @@ func TestAbandonedBundlesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
-	fn := &countFn{Params: CountParams{Shards: 2, Threads: 2}}
+	fn := &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000}}
 	fn.Setup()
 	for range 20 {
 		fn.StartBundle(t.Context(), nil, nil)
@@ -150,18 +150,6 @@ func TestAPanicWhileCountingReachesBeam(t *testing.T) {
 	}
 }
 
-// A budget that is used up leaves no negative share, with which tables would be flushed after every document.
-func TestShareOfTheMemory(t *testing.T) {
-	p := CountParams{MemoryBytes: 100 << 20}
-	counting.Add(4)
-	defer counting.Add(-4)
-	for held, want := range map[int]int{0: 25 << 20, 20 << 20: 20 << 20, 50 << 20: 12.5 * (1 << 20), 100 << 20: 12.5 * (1 << 20), 500 << 20: 12.5 * (1 << 20)} {
-		if got := p.share(held); got != want {
-			t.Errorf("%d bytes are held: a share of %d, want %d", held, got, want)
-		}
-	}
-}
-
 // What goroutines keep in memory when they end at the same time is half of the budget at most.
 func TestGoroutinesKeepHalfOfTheMemory(t *testing.T) {
 	var texts []string
@@ -174,13 +162,13 @@ func TestGoroutinesKeepHalfOfTheMemory(t *testing.T) {
 	}
 	list := elements(t, "", 1<<20, texts...)
 	held := func(memory int) int {
-		area := spill.Enter("half", t.TempDir())
-		fn := &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000, MemoryBytes: memory, Area: "half"}}
+		job := spill.Params{ID: "half", Local: true, MemoryBytes: memory, TempDir: t.TempDir()}
+		fn := &countFn{Params: CountParams{Job: job, Shards: 2, Threads: 2, MaxRecordBytes: 1000}}
 		if _, err := counts(t, fn, list); err != nil {
 			t.Fatal(err)
 		}
-		n := area.Held()
-		if err := spill.Leave("half"); err != nil {
+		n := spill.Open(job).Held()
+		if err := spill.Release("half"); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -14,6 +15,8 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/transforms/pool"
+	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
@@ -21,23 +24,42 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// MergeParams parameterise MergeCounts.
+// MergeParams are the parameters of MergeCounts.
 type MergeParams struct {
-	Run     modelio.Run
-	Output  string
-	Shards  int
-	Model   solver.Model // whose counts the histogram is of
-	Threads int          // goroutines that merge in a bundle, each a shard; default: as many as there are processors
+	Job      spill.Params // required, as in CountParams
+	Run      modelio.Run  // required
+	Output   string       // required; a folder
+	Shards   int          // required, as in CountParams
+	HashBits int          // as in CountParams
+	Model    solver.Model // decides which counts the histogram has; default: solver.Multinomial
 
-	HashBits, KeyBits int    // as in CountParams
-	Area              string // as in CountParams
+	Threads int // goroutines that merge in a bundle, each one shard at a time; default: one for each processor
+}
+
+// Validate returns an error that names the first invalid field.
+func (p MergeParams) Validate() error {
+	switch err := p.Job.Validate(); {
+	case err != nil:
+		return err
+	case p.Run.ID == "" || p.Output == "":
+		return errors.New("Run and Output are required")
+	case p.Shards < 1:
+		return fmt.Errorf("Shards is %d; it must be at least 1", p.Shards)
+	case p.HashBits < 0 || p.HashBits > kernel.MaxHashBits:
+		return fmt.Errorf("HashBits is %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
+	case p.Threads < 0:
+		return errors.New("Threads must not be negative")
+	}
+	return nil
 }
 
 // MergeCounts adds up the blocks of each shard and writes them as counts/part-NNNNN-of-NNNNN.parquet.
 // It takes a PCollection<KV<int, []byte>> of count blocks, and as side input one of ClassLists, and returns a
-// PCollection<[]byte> of Parts and a PCollection<[]byte> of pieces of the histogram: none of either after a verdict.
+// PCollection<[]byte> of Parts and a PCollection<[]byte> of pieces of the histogram. Both are empty after a verdict.
+// It panics if p is invalid.
 func MergeCounts(s beam.Scope, blocks, classes beam.PCollection, p MergeParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.MergeCounts")
+	mustBeValid("transforms.MergeCounts", p)
 	return beam.ParDo2(s, &mergeFn{Params: p}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes})
 }
 
@@ -45,12 +67,16 @@ type mergeFn struct {
 	Params MergeParams
 
 	merged  beam.Counter
+	job     *spill.Job
 	classes *block.Classes // nil after a verdict
-	workers *workers
+	workers *pool.Pool[shardInput]
 	guard   *modelio.Guard
 }
 
-func (f *mergeFn) Setup() { f.merged = beam.NewCounter(CounterNamespace, CounterMerged) }
+func (f *mergeFn) Setup() {
+	f.merged = beam.NewCounter(CounterNamespace, CounterMerged)
+	f.job = spill.Open(f.Params.Job)
+}
 
 func (f *mergeFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte), func([]byte)) {
 	f.abandon()
@@ -59,7 +85,7 @@ func (f *mergeFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte),
 func (f *mergeFn) Teardown() { f.abandon() }
 
 func (f *mergeFn) abandon() {
-	f.workers.abandon()
+	f.workers.Abandon()
 	f.workers = nil
 }
 
@@ -69,47 +95,49 @@ func (f *mergeFn) ProcessElement(ctx context.Context, shard int, next, classes f
 		if f.classes, err = readClasses(classes); err != nil {
 			return err
 		}
-		f.merged.Inc(ctx, 0) // a counter is created by its first use, which must not happen in two goroutines at once
-		f.workers = startWorkers(ctx, f.Params.Threads)
+		f.merged.Inc(ctx, 0) // the first use creates a counter, which two goroutines must not do at once
 		f.guard = modelio.NewGuard(f.Params.Output, f.Params.Run)
+		f.workers = pool.Start(ctx, f.Params.Threads, pool.Each(f.merge))
 	}
 	if f.classes == nil {
 		return nil
 	}
-	keys := kernel.Config{HashBits: f.Params.HashBits, KeyBits: f.Params.KeyBits}.Keys()
-	in, err := collect(f.Params.Area, keys, f.classes, next)
+	in, err := collect(f.job, shard, kernel.Keys(f.Params.HashBits), f.classes, next)
 	if err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
-	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
-		part, hist, err := f.write(ctx, shard, in)
-		if err != nil {
-			return fmt.Errorf("shard %d: %w", shard, err)
-		}
-		if err := in.done(); err != nil {
-			return fmt.Errorf("shard %d: %w", shard, err)
-		}
-		hist.Pack(MaxElement, func(b []byte) { emit(1, b) })
-		return emitRecord(func(b []byte) { emit(0, b) }, part)
-	}, emitPart, emitPairs)
+	return f.workers.Do(in, pool.Outputs(emitPart, emitPairs))
 }
 
 func (f *mergeFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emitPart, emitPairs func([]byte)) error {
 	defer f.abandon()
-	return f.workers.finish(emitPart, emitPairs)
+	return f.workers.Finish(pool.Outputs(emitPart, emitPairs))
 }
 
-// shownFeatures is how many features are merged before the counter moves.
+// merge merges one shard.
+func (f *mergeFn) merge(ctx context.Context, in shardInput, emit pool.Emitter) error {
+	part, hist, err := f.write(ctx, in)
+	if err == nil {
+		err = in.done()
+	}
+	if err != nil {
+		return fmt.Errorf("shard %d: %w", in.shard, err)
+	}
+	hist.Pack(MaxElement, func(b []byte) { emit(1, b) })
+	return emitRecord(func(b []byte) { emit(0, b) }, part)
+}
+
+// shownFeatures is how many features are merged between two moves of the counter.
 const shownFeatures = 10_000
 
-// write writes the part of one shard.
-func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *histogram.Histogram, error) {
-	sources, err := in.open(shard)
+// write merges the counts of one shard into its part.
+func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Histogram, error) {
+	sources, err := in.open()
 	if err != nil {
 		return Part{}, nil, err
 	}
 	labels := in.classes.Labels
-	w, err := countio.CreatePart(ctx, f.Params.Output, shard, f.Params.Shards, labels, f.guard.Check)
+	w, err := countio.CreatePart(ctx, f.Params.Output, in.shard, f.Params.Shards, labels, f.guard.Check)
 	if err != nil {
 		return Part{}, nil, err
 	}
@@ -120,11 +148,11 @@ func (f *mergeFn) write(ctx context.Context, shard int, in shardInput) (Part, *h
 	var classes []int32
 	var counts []float64
 	err = block.MergeSources(sources, len(labels), func(feat *block.Feature) error {
-		if at := feature.Shard(feat.Key, f.Params.Shards); at != shard {
-			return fmt.Errorf("a block holds %q, which belongs to shard %d", feat.Name, at)
+		if at := feature.Shard(feat.Key, f.Params.Shards); at != in.shard {
+			return fmt.Errorf("a block has feature %q, which belongs to shard %d", feat.Name, at)
 		}
 		if part.Features++; part.Features%shownFeatures == 0 {
-			if ctx.Err() != nil { // the runner has given the bundle up
+			if ctx.Err() != nil { // the runner has abandoned the bundle
 				return context.Cause(ctx)
 			}
 			f.merged.Inc(ctx, shownFeatures)

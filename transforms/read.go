@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -13,32 +14,51 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/pool"
 )
 
 func init() {
 	register.DoFn4x1[context.Context, []byte, func([]byte), func([]byte), error](&readFn{})
 }
 
-// ReadParams parameterise ReadCounts.
+// ReadParams are the parameters of ReadCounts.
 type ReadParams struct {
-	Run     modelio.Run
-	Output  string
-	Source  countio.Source
-	Classes []modelio.Class // sorted by label
-	Model   solver.Model
+	Run     modelio.Run     // required
+	Output  string          // required; a folder
+	Source  countio.Source  // required
+	Classes []modelio.Class // required; sorted by label
+	Model   solver.Model    // decides which counts the histogram has; default: solver.Multinomial
 
-	Threads int // as in CountParams
+	Threads int // goroutines that read in a bundle, each one file at a time; default: one for each processor
 }
 
-// ReadCounts reads counts that are there already. Like Begin it claims the output, and like MergeCounts it returns a
-// PCollection<[]byte> of Parts and one of pieces of the histogram. files are the parts of the run; a table of the
-// user's own has a name only.
+// Validate returns an error that names the first invalid field.
+func (p ReadParams) Validate() error {
+	switch {
+	case p.Run.ID == "" || p.Output == "":
+		return errors.New("Run and Output are required")
+	case p.Source == (countio.Source{}):
+		return errors.New("Source is required")
+	case len(p.Classes) == 0:
+		return errors.New("Classes are required")
+	case !slices.IsSorted(selection.Labels(p.Classes)):
+		return errors.New("Classes must be sorted by label")
+	case p.Threads < 0:
+		return errors.New("Threads must not be negative")
+	}
+	return nil
+}
+
+// ReadCounts reads existing counts. Like Begin it claims the output, and like MergeCounts it returns a
+// PCollection<[]byte> of Parts and one of pieces of the histogram. files are the parts of a run, or a custom table, which has
+// only a name. It panics if p is invalid.
 func ReadCounts(s beam.Scope, files []countio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.ReadCounts")
+	mustBeValid("transforms.ReadCounts", p)
 	return beam.ParDo2(s, &readFn{Params: p}, beam.Reshuffle(s, createSingles(s, files)))
 }
 
-// CreateTotals creates a PCollection<[]byte> of the Totals of counts that were made before.
+// CreateTotals creates a PCollection<[]byte> of the Totals of existing counts.
 func CreateTotals(s beam.Scope, classes []modelio.Class) beam.PCollection {
 	t := Totals{Classes: map[string]ClassTotal{}}
 	for _, c := range classes {
@@ -71,7 +91,7 @@ func createSingles[T any](s beam.Scope, values []T) beam.PCollection {
 type readFn struct {
 	Params ReadParams
 
-	workers *workers
+	workers *pool.Pool[countio.FileSum]
 }
 
 func (f *readFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.abandon() }
@@ -79,7 +99,7 @@ func (f *readFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.ab
 func (f *readFn) Teardown() { f.abandon() }
 
 func (f *readFn) abandon() {
-	f.workers.abandon()
+	f.workers.Abandon()
 	f.workers = nil
 }
 
@@ -88,29 +108,29 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		if err := modelio.Claim(ctx, f.Params.Output, f.Params.Run); err != nil {
 			return err
 		}
-		f.workers = startWorkers(ctx, f.Params.Threads)
+		f.workers = pool.Start(ctx, f.Params.Threads, pool.Each(f.read))
 	}
 	sum, err := decode[countio.FileSum](file)
 	if err != nil {
 		return err
 	}
-	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
-		return f.read(ctx, sum, func(b []byte) { emit(0, b) }, func(b []byte) { emit(1, b) })
-	}, emitPart, emitPairs)
+	return f.workers.Do(sum, pool.Outputs(emitPart, emitPairs))
 }
 
 func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte)) error {
 	defer f.abandon()
-	return f.workers.finish(emitPart, emitPairs)
+	return f.workers.Finish(pool.Outputs(emitPart, emitPairs))
 }
 
-func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPairs func([]byte)) error {
+// read reads one file.
+func (f *readFn) read(ctx context.Context, sum countio.FileSum, emit pool.Emitter) error {
+	emitPart := func(b []byte) { emit(0, b) }
 	part := Part{FileSum: sum}
 	classes := countio.ClassesOf(selection.Labels(f.Params.Classes))
 	sums := countio.NewClassSums(classes)
 	hist := histogram.New()
 	var counts []float64
-	if f.Params.Source.Own == "" { // else it was checked before the job, and has no checksum
+	if f.Params.Source.Own == "" { // a custom table was checked before the job
 		if err := f.Params.Source.Check(ctx, sum); err != nil {
 			return emitDamaged(emitPart, part, err)
 		}
@@ -133,11 +153,11 @@ func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPa
 		totals[i].Tokens, totals[i].Postings = sums.Of(label)
 	}
 	part.sum(totals)
-	hist.Pack(MaxElement, emitPairs)
+	hist.Pack(MaxElement, func(b []byte) { emit(1, b) })
 	return emitRecord(emitPart, part)
 }
 
-// emitDamaged emits a part that is damaged, which the audit tells of; other errors are errors.
+// emitDamaged emits a damaged part, which the audit reports. It returns other errors.
 func emitDamaged(emit func([]byte), part Part, err error) error {
 	var damaged *countio.DamagedError
 	if !errors.As(err, &damaged) {

@@ -9,6 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/pool"
 )
 
 func init() {
@@ -35,7 +36,7 @@ type selectFn struct {
 	Params SelectParams
 
 	solutions []selection.Solution
-	workers   *workers
+	workers   *pool.Pool[Part]
 }
 
 func (f *selectFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte)) { f.abandon() }
@@ -43,7 +44,7 @@ func (f *selectFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte)
 func (f *selectFn) Teardown() { f.abandon() }
 
 func (f *selectFn) abandon() {
-	f.workers.abandon()
+	f.workers.Abandon()
 	f.workers, f.solutions = nil, nil
 }
 
@@ -58,7 +59,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 		if err != nil {
 			return err
 		}
-		f.workers = startWorkers(ctx, f.Params.Threads)
+		f.workers = pool.Start(ctx, f.Params.Threads, pool.Each(f.pick))
 	}
 	if len(f.solutions) == 0 {
 		return nil
@@ -67,15 +68,16 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 	if err != nil {
 		return err
 	}
-	solutions := f.solutions
-	return f.workers.do(func(ctx context.Context, emit func(int, []byte)) error {
-		return selection.Pick(ctx, f.Params.Source, f.Params.Model, part.Name, solutions, MaxElement/2, func(s selection.Selected) error {
-			return emitRecord(func(b []byte) { emit(0, b) }, s)
-		})
-	}, emit)
+	return f.workers.Do(part, pool.Outputs(emit))
+}
+
+func (f *selectFn) pick(ctx context.Context, part Part, emit pool.Emitter) error {
+	return selection.Pick(ctx, f.Params.Source, f.Params.Model, part.Name, f.solutions, MaxElement/2, func(s selection.Selected) error {
+		return emitRecord(func(b []byte) { emit(0, b) }, s)
+	})
 }
 
 func (f *selectFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emit func([]byte)) error {
 	defer f.abandon()
-	return f.workers.finish(emit)
+	return f.workers.Finish(pool.Outputs(emit))
 }

@@ -5,9 +5,10 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
-// shardInput is what has come of one shard: count blocks, or references to runs of counts in this process.
+// shardInput has the counts of one shard: count blocks, or references to runs of counts in this process.
 type shardInput struct {
-	area       string
+	shard      int
+	job        *spill.Job
 	keys       block.Keys
 	classes    *block.Classes
 	blocks     [][]byte
@@ -15,18 +16,18 @@ type shardInput struct {
 	references [][]byte // to the runs
 }
 
-// mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of many bundles repeat each
-// other's features, so what is left is about the size of the shard.
+// mergeBytes is how many bytes of blocks are kept before they are merged into one. Blocks of different bundles have many
+// features in common, so that the merged block is about as large as the shard's counts.
 const mergeBytes = 64 << 20
 
-// collect takes what has come of a shard. Blocks are merged if they are many.
-func collect(area string, keys block.Keys, classes *block.Classes, next func(*[]byte) bool) (in shardInput, err error) {
-	in.area, in.keys, in.classes = area, keys, classes
+// collect reads the counts of a shard from an iterator of Beam. It merges blocks when they are many.
+func collect(job *spill.Job, shard int, keys block.Keys, classes *block.Classes, next func(*[]byte) bool) (in shardInput, err error) {
+	in = shardInput{job: job, shard: shard, keys: keys, classes: classes}
 	size, limit := 0, mergeBytes
 	var b []byte
 	for next(&b) {
 		if spill.IsReference(b) {
-			run, err := spill.Find(area, b)
+			run, err := job.Find(b)
 			if err != nil {
 				return in, err
 			}
@@ -45,13 +46,13 @@ func collect(area string, keys block.Keys, classes *block.Classes, next func(*[]
 	return in, nil
 }
 
-// open returns the sorted lists that are to be merged.
-func (in shardInput) open(shard int) (sources []block.Source, err error) {
+// open returns the sorted lists of features to merge.
+func (in shardInput) open() (sources []block.Source, err error) {
 	if sources, err = block.OpenAll(in.keys, in.classes, in.blocks); err != nil {
 		return nil, err
 	}
 	for _, r := range in.runs {
-		more, err := r.Shard(shard, in.classes)
+		more, err := r.Shard(in.shard, in.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -60,10 +61,10 @@ func (in shardInput) open(shard int) (sources []block.Source, err error) {
 	return sources, nil
 }
 
-// done says that the shard was merged.
+// done frees the runs of which this was the last shard.
 func (in shardInput) done() error {
 	for _, reference := range in.references {
-		if err := spill.Done(in.area, reference); err != nil {
+		if err := in.job.Done(reference); err != nil {
 			return err
 		}
 	}

@@ -102,12 +102,6 @@ func FullKeys(name []byte) uint64 {
 	return key
 }
 
-// NarrowKeys returns keys of which only the leading bits are left, so that many names share one.
-func NarrowKeys(bits int) Keys {
-	mask := KeyMask(bits)
-	return func(name []byte) uint64 { return FullKeys(name) & mask }
-}
-
 // KeyMask keeps the given number of leading bits.
 func KeyMask(bits int) uint64 { return ^uint64(0) << (64 - bits) }
 

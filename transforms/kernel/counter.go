@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"unicode/utf8"
 
@@ -8,118 +10,77 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
-// Config is what a Counter needs to know. The zero value counts words with full keys, in tables without a limit.
+// Config configures a Counter. The zero value counts words by name, in tables without a limit.
 type Config struct {
-	Analyzer    Analyzer
-	StopWords   [][]byte   // in lower case; for words only
-	HashBits    int        // features are counted in 2^HashBits buckets; 0 means by name
-	Only        *Buckets   // features of other buckets are not counted, if it is not nil
-	KeyBits     int        // leading bits of the keys in use, and then none of the checks; 0 means all. Only tests make them collide.
-	MemoryBytes func() int // how much the tables may take; above it Full reports true; nil means no limit
-	Distinct    *Sketch    // notes every feature, if it is not nil
+	Analyzer    Analyzer   // default: single words
+	StopWords   [][]byte   // in lower case; only if the features are words or n-grams of words
+	HashBits    int        // features are counted in 2^HashBits buckets, at most MaxHashBits; default: by name
+	Only        *Buckets   // features of other buckets are skipped; default: none is
+	MemoryBytes func() int // how much the tables may take now; above it Full reports true; default: no limit
+	Distinct    *Sketch    // gets every feature; default: none
 
-	// Admit is asked about every class that is new, if it is not nil. Documents of a class that it refuses are not
+	// Admit is asked about every new class; default: all are admitted. Documents of a class that it refuses are not
 	// counted, and Full reports true.
 	Admit func(label string) bool
 }
 
-// Keys returns the function from names to keys that the counter's blocks are sorted by.
-func (c Config) Keys() block.Keys {
-	switch {
-	case c.HashBits > 0:
-		return bucketKeys(c.HashBits)
-	case c.KeyBits > 0:
-		return block.NarrowKeys(c.KeyBits)
-	}
-	return block.FullKeys
-}
-
-// narrow is which bits of a key and a check are in use.
-type narrow struct {
-	key   uint64 // those of the key
-	check uint64 // those of the check that are not: they are set
-}
-
-func (n narrow) of(key, check uint64) (uint64, uint64) { return key & n.key, check | n.check }
-
-// narrow returns the bits in use. Where a test narrows the keys, every check is that of a long name, and names decide.
-func (c Config) narrow() narrow {
-	switch {
-	case c.HashBits > 0:
-		return narrow{key: block.KeyMask(c.HashBits)}
-	case c.KeyBits > 0:
-		return narrow{block.KeyMask(c.KeyBits), ^uint64(0)}
-	}
-	return narrow{key: ^uint64(0)}
-}
-
-// Class is what a Counter knows of a class besides its features.
+// Class has the totals of a class.
 type Class struct {
-	Documents int64 // all of them, also those without a word
-	Tokens    int64 // words that were counted: the sum of all occurrences
-	Postings  int64 // pairs of a document and a word in it: the sum of all document counts
+	Documents int64 // including documents without features
+	Tokens    int64 // the sum of all features' occurrences
+	Postings  int64 // the sum of all features' document frequencies
 }
 
 // Counter counts features and the documents they occur in, per class. It is for one goroutine.
 type Counter struct {
 	config   Config
+	keys     block.Keys
 	narrow   narrow
 	words    Words
 	grams    grams
-	stop     *table // the stop words, where features are not single words
+	stop     *table // the stop words, unless features are single words: then they are in the table of each class
 	batch    []occurrence
-	touched  uint32 // keeps the compiler from dropping loads
+	touched  uint32 // keeps the compiler from removing loads
 	classes  map[string]*class
 	memory   int   // of the tables
 	full     bool  // a count may overflow soon, or the tables may not grow
-	overlong int64 // occurrences of features longer than MaxName, which are dropped
+	overlong int64 // dropped occurrences of features longer than MaxName
 	stopped  int64 // occurrences of stop words
 }
 
 type class struct {
 	Class
-	id    block.ClassID
-	table *table
-	// document numbers the documents since the table was reset, for entry.last.
-	document uint32
-	seen     int64 // occurrences in the table
+	id       block.ClassID
+	table    *table
+	document uint32 // number of the document since the table was reset, for entry.last
+	seen     int64  // occurrences in the table
 }
 
 // NewCounter returns a counter that has counted nothing.
 func NewCounter(config Config) *Counter {
-	c := &Counter{config: config, narrow: config.narrow(), classes: map[string]*class{}}
+	c := &Counter{config: config, keys: Keys(config.HashBits), narrow: narrowFor(config.HashBits), classes: map[string]*class{}}
 	if !c.single() && len(config.StopWords) > 0 {
 		c.stop = newTable()
-		c.stop.reset(config.StopWords, narrow{key: ^uint64(0)})
+		c.stop.reset(config.StopWords, fullKeys)
 		c.config.StopWords = nil
 	}
 	return c
 }
 
-// single reports whether the features are all words, by their names: the loop for them is the fastest.
+// Keys returns the function by which the counter's blocks are sorted.
+func (c *Counter) Keys() block.Keys { return c.keys }
+
+// single reports whether the features are all single words by name, for which there is a faster loop.
 func (c *Counter) single() bool {
 	return c.config.Analyzer.words() && c.config.HashBits == 0 && c.config.Only == nil
 }
 
-// Add counts one document. Bytes of the label that are not UTF-8 are replaced.
+// Add counts the features of one document. Invalid UTF-8 in the label is replaced.
 func (c *Counter) Add(label, text []byte) {
-	if !utf8.Valid(label) {
-		label = c.words.replace(label)
-	}
-	cl := c.classes[string(label)]
+	cl := c.startDocument(label)
 	if cl == nil {
-		if cl = c.newClass(string(label)); cl == nil {
-			c.full = true
-			return
-		}
+		return
 	}
-	if cl.table == nil {
-		cl.table = newTable()
-		cl.table.reset(c.config.StopWords, c.narrow)
-		c.memory += cl.table.bytes()
-	}
-	cl.Documents++
-	cl.document++
 	c.words.fold(text)
 	switch {
 	case !c.single():
@@ -129,13 +90,108 @@ func (c *Counter) Add(label, text []byte) {
 	default:
 		c.countWords(cl)
 	}
-	// A document has fewer than 2³⁰ occurrences of a feature, and names of less than 3 GB (MaxNameBytes).
-	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.named > maxNameBytes || c.over() {
+	c.endDocument(cl)
+}
+
+// startDocument returns the class of a document, or nil if it is not admitted.
+func (c *Counter) startDocument(label []byte) *class {
+	if !utf8.Valid(label) {
+		label = c.words.replace(label)
+	}
+	cl := c.classes[string(label)]
+	if cl == nil {
+		if cl = c.newClass(string(label)); cl == nil {
+			c.full = true
+			return nil
+		}
+	}
+	if cl.table == nil {
+		cl.table = newTable()
+		cl.table.reset(c.config.StopWords, c.narrow)
+		c.memory += cl.table.bytes()
+	}
+	cl.Documents++
+	cl.document++
+	return cl
+}
+
+// endDocument decides whether the tables have room for another document: one with fewer than 2³⁰ occurrences of a feature,
+// and less than 3 GB of names (MaxNameBytes).
+func (c *Counter) endDocument(cl *class) {
+	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.nameEnd > maxNameBytes || c.over() {
 		c.full = true
 	}
 }
 
-// newClass returns a class that has no documents yet, or nil if it is not admitted.
+// A FeatureCount is a feature of a document and how often it occurs there.
+type FeatureCount struct {
+	Name  []byte
+	Count int64
+}
+
+// MaxDocumentCount is the largest sum of the counts of one document for [Counter.AddFeatures].
+const MaxDocumentCount = math.MaxInt32
+
+// AddFeatures counts one document whose features are known. It counts what Add counts for a text in which each feature
+// occurs as often as it says; a name that comes twice adds up. Names are taken as they are, without the analyzer, but
+// Config.StopWords, HashBits and Only apply to them, invalid UTF-8 is replaced, and names longer than MaxName are dropped.
+// A count of 0 is skipped. On an error nothing is counted.
+func (c *Counter) AddFeatures(label []byte, features []FeatureCount) error {
+	total, names := int64(0), 0
+	for _, f := range features {
+		switch total, names = total+f.Count, names+len(f.Name); {
+		case len(f.Name) == 0:
+			return errors.New("a feature has an empty name")
+		case f.Count < 0:
+			return fmt.Errorf("feature %.40q has the count %d; counts must not be negative", f.Name, f.Count)
+		case f.Count > MaxDocumentCount || total > MaxDocumentCount:
+			return fmt.Errorf("the counts of one document add up to more than %d", MaxDocumentCount)
+		case names > MaxNameBytes/3: // invalid bytes become three each
+			return fmt.Errorf("the names of one document have more than %d bytes", MaxNameBytes/3)
+		}
+	}
+	cl := c.startDocument(label)
+	if cl == nil {
+		return nil
+	}
+	for _, f := range features {
+		if f.Count > 0 {
+			c.addFeature(cl, f.Name, uint32(f.Count))
+		}
+	}
+	c.endDocument(cl)
+	return nil
+}
+
+func (c *Counter) addFeature(cl *class, name []byte, count uint32) {
+	if !utf8.Valid(name) {
+		name = c.words.replace(name)
+	}
+	key, check := feature.Hash(name)
+	if c.stop != nil && c.stop.findNamed(key, check, name).name != 0 {
+		c.stopped += int64(count)
+		return
+	}
+	if len(name) > MaxName {
+		c.overlong += int64(count)
+		return
+	}
+	if c.config.Only != nil && !c.config.Only.Has(key) {
+		return
+	}
+	if key, check = c.narrow.of(key, check); c.config.HashBits > 0 {
+		check = 0
+	}
+	e := cl.table.findNamed(key, check, name)
+	if e.name == 0 {
+		e = c.insert(cl.table, key, check, name)
+	}
+	e.occur(cl.document)
+	e.count += count - 1
+	cl.seen += int64(count)
+}
+
+// newClass returns a new class, or nil if it is not admitted.
 func (c *Counter) newClass(label string) *class {
 	if c.config.Admit != nil && !c.config.Admit(label) {
 		return nil
@@ -174,7 +230,7 @@ func (c *Counter) countWords(cl *class) {
 	}
 }
 
-// occurrence is a feature that was found in a text, before it is counted.
+// occurrence is an occurrence of a feature in a text that is not counted yet.
 type occurrence struct {
 	key, check uint64
 	start, end int32
@@ -183,7 +239,7 @@ type occurrence struct {
 // batchSize is how many occurrences are looked up at once.
 const batchSize = 64
 
-// farEntries is the size of a table of which most does not lie in a cache near the processor.
+// farEntries is the size of a table most of which is not in a fast cache.
 const farEntries = 1 << 19
 
 // countFarWords is countWords for a large table.
@@ -231,7 +287,7 @@ func (c *Counter) countGrams(cl *class) {
 	c.countBatch(cl, g.text)
 }
 
-// isStopped returns the function that tells stop words, and counts them, or nil if there are none.
+// isStopped returns a function that reports whether a word is a stop word, and counts it; nil if there are none.
 func (c *Counter) isStopped() func(text []byte, start, end int) bool {
 	if c.stop == nil {
 		return nil
@@ -246,7 +302,7 @@ func (c *Counter) isStopped() func(text []byte, start, end int) bool {
 	}
 }
 
-// add adds text[start:end] to the batch, which is counted when it has its size.
+// add adds text[start:end] to the batch, and counts the batch when it is full.
 func (c *Counter) add(cl *class, text []byte, start, end int32) {
 	if end-start > MaxName {
 		c.overlong++
@@ -263,8 +319,8 @@ func (c *Counter) add(cl *class, text []byte, start, end int32) {
 	}
 }
 
-// countBatch counts what is in the batch. A large table is in memory, which takes its time to answer but answers several
-// questions at once; so all entries are loaded first.
+// countBatch counts the occurrences of the batch. It loads all their entries first, because a large table is not in the
+// cache, and the processor can wait for several loads at once.
 func (c *Counter) countBatch(cl *class, text []byte) {
 	t, document, hashed := cl.table, cl.document, c.config.HashBits > 0
 	var touched uint32
@@ -292,7 +348,7 @@ func (c *Counter) countBatch(cl *class, text []byte) {
 	c.batch = c.batch[:0]
 }
 
-// insert adds a feature that the table does not have, with a name of at most MaxName bytes.
+// insert adds a new feature to a table. Its name has at most MaxName bytes.
 func (c *Counter) insert(t *table, key, check uint64, name []byte) *entry {
 	if t.crowded() {
 		c.makeRoom(t)
@@ -309,12 +365,12 @@ func (c *Counter) insert(t *table, key, check uint64, name []byte) *entry {
 	return e
 }
 
-// over reports whether the tables take more memory than they may: a class or a name that is new takes some, too.
+// over reports whether the tables take more memory than they may. New classes and names take some, too.
 func (c *Counter) over() bool {
 	return c.config.MemoryBytes != nil && c.memory > c.config.MemoryBytes()
 }
 
-// makeRoom lets a table grow. One that may not is used beyond what keeps it fast until it is flushed.
+// makeRoom grows a table. One that may not grow is filled further, which makes it slower, until it is flushed.
 func (c *Counter) makeRoom(t *table) {
 	if c.config.MemoryBytes != nil && c.memory+t.growth() > c.config.MemoryBytes() {
 		c.full = true
@@ -327,18 +383,18 @@ func (c *Counter) makeRoom(t *table) {
 	c.memory += t.bytes() - before
 }
 
-// Bytes is how much memory the tables take.
+// Bytes returns how much memory the tables take.
 func (c *Counter) Bytes() int { return c.memory }
 
 // Full reports whether the tables should be flushed.
 func (c *Counter) Full() bool { return c.full }
 
-// Totals is what a counter has counted besides the features themselves. It is complete after a Flush.
+// Totals are the sums of a counter. They are complete after a Flush or Take.
 type Totals struct {
-	Classes  map[string]Class
-	Replaced int64 // sequences of bytes that were not UTF-8
-	Overlong int64 // occurrences of features longer than MaxName, which were dropped
-	Stopped  int64 // occurrences of stop words
+	Classes  map[string]Class // by label
+	Replaced int64            // sequences of invalid UTF-8
+	Overlong int64            // dropped occurrences of features longer than MaxName
+	Stopped  int64            // occurrences of stop words
 }
 
 // TakeTotals returns the totals since the last call, and starts again from zero.

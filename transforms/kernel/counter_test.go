@@ -1,11 +1,14 @@
 package kernel
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -114,16 +117,20 @@ func TestCounterCountsWhatMapsCount(t *testing.T) {
 		stopWords = append(stopWords, []byte(word))
 	}
 	want := tally(documents, stop...)
-	for _, config := range []Config{
-		{StopWords: stopWords},
-		{StopWords: stopWords, MemoryBytes: limit(20_000)},
-		{StopWords: stopWords, KeyBits: 8},
-		{StopWords: stopWords, KeyBits: 1, MemoryBytes: limit(10_000)},
+	for _, test := range []struct {
+		config  Config
+		keyBits int
+	}{
+		{Config{StopWords: stopWords}, 0},
+		{Config{StopWords: stopWords, MemoryBytes: limit(20_000)}, 0},
+		{Config{StopWords: stopWords}, 8},
+		{Config{StopWords: stopWords, MemoryBytes: limit(10_000)}, 1},
 	} {
 		for _, shards := range []int{1, 7} {
+			config, keyBits := test.config, test.keyBits
 			var distinct Sketch
 			config.Distinct = &distinct
-			c := NewCounter(config)
+			c := newNarrowCounter(config, keyBits)
 			blocks, flushes := map[int][][]byte{}, 0
 			flush := func() {
 				err := c.Flush(shards, 4096, false, func(shard int, b []byte) error {
@@ -145,19 +152,25 @@ func TestCounterCountsWhatMapsCount(t *testing.T) {
 			if config.MemoryBytes != nil && flushes < 20 {
 				t.Errorf("only %d flushes", flushes)
 			}
-			got := collect(t, config.Keys(), shards, blocks)
+			got := collect(t, c.Keys(), shards, blocks)
 			if !maps.EqualFunc(got, want, maps.Equal) {
-				t.Errorf("%+v with %d shards: the counts differ", config, shards)
+				t.Errorf("%+v with %d shards: the counts differ", test, shards)
 			}
 			checkTotals(t, c.TakeTotals(), want, documents)
 			if again := c.TakeTotals(); again.Classes["class0"] != (Class{}) || again.Stopped != 0 {
 				t.Errorf("totals taken twice: %+v", again)
 			}
-			if estimate := distinct.Estimate(); config.KeyBits == 0 && math.Abs(float64(estimate)/float64(len(want))-1) > 0.1 {
+			if estimate := distinct.Estimate(); keyBits == 0 && math.Abs(float64(estimate)/float64(len(want))-1) > 0.1 {
 				t.Errorf("%d distinct features are estimated as %d", len(want), estimate)
 			}
 		}
 	}
+}
+
+// newNarrowCounter returns a counter that uses only some bits of the keys; 0 means all.
+func newNarrowCounter(config Config, keyBits int) *Counter {
+	defer NarrowKeys(keyBits)()
+	return NewCounter(config)
 }
 
 func checkTotals(t *testing.T, got Totals, want map[string]map[string][2]int64, documents []document) {
@@ -211,7 +224,6 @@ func TestLabelsAreMadeValid(t *testing.T) {
 	}
 }
 
-// A column taken for the label by mistake may make a class of every document.
 // Memory is reserved for what a counter says that its tables take.
 func TestTablesTakeWhatTheCounterSays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -249,6 +261,7 @@ func TestClassesAreAdmitted(t *testing.T) {
 	}
 }
 
+// A column taken for the label by mistake may make a class of every document.
 func TestManyClasses(t *testing.T) {
 	c := NewCounter(Config{MemoryBytes: limit(1 << 20)})
 	var blocks [][]byte
@@ -271,6 +284,104 @@ func TestManyClasses(t *testing.T) {
 	}
 }
 
+// AddFeatures counts what Add counts for the same tokens, and both may meet in one counter.
+func TestAddFeaturesCountsWhatAddCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	documents := randomDocuments(rng, 500)
+	only := NewBuckets(2)
+	only.Add(1 << 63)
+	stopWords := [][]byte{[]byte("word1"), []byte("été_")}
+	for _, test := range []struct {
+		config  Config
+		keyBits int
+	}{
+		{Config{}, 0},
+		{Config{StopWords: stopWords}, 0},
+		{Config{StopWords: stopWords}, 2},
+		{Config{StopWords: stopWords, HashBits: 5}, 0},
+		{Config{StopWords: stopWords, Only: only}, 0},
+		{Config{MemoryBytes: limit(20_000)}, 0},
+	} {
+		var counts [3]map[string]map[string][2]int64
+		var totals [3]Totals
+		for way := range counts {
+			c := newNarrowCounter(test.config, test.keyBits)
+			blocks := map[int][][]byte{}
+			flush := func() {
+				err := c.Flush(3, 4096, false, func(shard int, b []byte) error { blocks[shard] = append(blocks[shard], b); return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, d := range documents {
+				if way == 0 || way == 2 && i%2 == 0 {
+					c.Add([]byte(d.label), []byte(d.text))
+				} else if err := c.AddFeatures([]byte(d.label), featureCounts(rng, d.text)); err != nil {
+					t.Fatal(err)
+				}
+				if c.Full() {
+					flush()
+				}
+			}
+			flush()
+			counts[way], totals[way] = collect(t, c.Keys(), 3, blocks), c.TakeTotals()
+		}
+		for way := 1; way < 3; way++ {
+			if !maps.EqualFunc(counts[way], counts[0], maps.Equal) || !reflect.DeepEqual(totals[way], totals[0]) || len(counts[0]) == 0 {
+				t.Errorf("%+v, way %d: other counts, or totals %+v and not %+v", test, way, totals[way], totals[0])
+			}
+		}
+	}
+}
+
+// featureCounts are the words of a text in random order; some come in two parts, and some with the count 0.
+func featureCounts(rng *rand.Rand, text string) (features []FeatureCount) {
+	counts := map[string]int64{}
+	words, _ := reference([]byte(text))
+	for _, word := range words {
+		counts[word]++
+	}
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[word]
+		part := rng.Int64N(n + 1)
+		features = append(features, FeatureCount{[]byte(word), part}, FeatureCount{[]byte(word), n - part})
+	}
+	rng.Shuffle(len(features), func(i, j int) { features[i], features[j] = features[j], features[i] })
+	return features
+}
+
+// Features that cannot be counted are an error before any is; names are made valid.
+func TestAddFeaturesChecks(t *testing.T) {
+	c := NewCounter(Config{})
+	for want, features := range map[string][]FeatureCount{
+		"empty name":           {{[]byte("a"), 1}, {nil, 1}},
+		`feature "b" has`:      {{[]byte("a"), 1}, {[]byte("b"), -1}},
+		"more than 2147483647": {{[]byte("a"), MaxDocumentCount}, {[]byte("a"), 1}},
+		"than 2147483647":      {{[]byte("a"), math.MaxInt64}, {[]byte("a"), math.MaxInt64}},
+	} {
+		if err := c.AddFeatures([]byte("a"), features); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	for range 2 {
+		err := c.AddFeatures([]byte("a"), []FeatureCount{{[]byte("\xff"), MaxDocumentCount - 7}, {bytes.Repeat([]byte("x"), MaxName+1), 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !c.Full() {
+		t.Error("the next document may overflow a count")
+	}
+	got := flushed(t, c)
+	if n := got["\ufffd"]["a"]; len(got) != 1 || n != [2]int64{2 * (MaxDocumentCount - 7), 2} {
+		t.Errorf("%v", got)
+	}
+	want := Totals{Classes: map[string]Class{"a": {Documents: 2, Tokens: 2 * (MaxDocumentCount - 7), Postings: 2}}, Replaced: 2, Overlong: 14}
+	if totals := c.TakeTotals(); !reflect.DeepEqual(totals, want) {
+		t.Errorf("totals %+v", totals)
+	}
+}
+
 func TestDocumentsWithoutWordsCount(t *testing.T) {
 	c := NewCounter(Config{})
 	c.Add([]byte("a"), nil)
@@ -286,8 +397,10 @@ func TestDocumentsWithoutWordsCount(t *testing.T) {
 func TestSketch(t *testing.T) {
 	for _, n := range []int{0, 1, 100, 5000, 20_000, 1_000_000} {
 		var s Sketch
+		var name []byte
 		for i := range n {
-			key, _ := feature.Hash(fmt.Append(nil, i))
+			name = strconv.AppendInt(name[:0], int64(i), 10)
+			key, _ := feature.Hash(name)
 			s.Add(key)
 			s.Add(key)
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -41,6 +42,15 @@ func (c ngramCase) config(t testing.TB) (config Config) {
 	return config
 }
 
+// twoClasses are few, so that thousands of merges are fast.
+var twoClasses = sync.OnceValue(func() *block.Classes {
+	classes, err := block.NewClasses([]string{"class", "other"})
+	if err != nil {
+		panic(err)
+	}
+	return classes
+})
+
 // occurrences counts the features of one text.
 func occurrences(t testing.TB, config Config, text string) map[string]int64 {
 	t.Helper()
@@ -50,8 +60,8 @@ func occurrences(t testing.TB, config Config, text string) map[string]int64 {
 	c.Add([]byte("other"), []byte("Something LONGER that was there before, with  spaces, ÉTÉ and \xff"))
 	c.Add([]byte("class"), []byte(text))
 	err := c.Flush(1, 1<<30, false, func(_ int, b []byte) error {
-		classes := testClasses()
-		sources, err := block.OpenAll(config.Keys(), classes, [][]byte{b})
+		classes := twoClasses()
+		sources, err := block.OpenAll(c.Keys(), classes, [][]byte{b})
 		if err != nil {
 			return err
 		}
@@ -97,6 +107,7 @@ func TestNgramsAreThoseOfCountVectorizer(t *testing.T) {
 
 // Random texts, of pieces that have gone wrong in some tokeniser or other, are asked of scikit-learn itself.
 func TestNgramsOfRandomTexts(t *testing.T) {
+	t.Parallel()
 	python := outside.Python(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	pieces := []string{"a", "B", "é", "É", " ", "  ", "\t", "\u00a0", "\u2003", "\u3000", "_", "9", "İ", "Σ", "中", "文", "😀", "\u0301", "x.y", "'", "the", "upon",
@@ -188,7 +199,7 @@ func TestBucketsAddUp(t *testing.T) {
 			}
 			err := c.Flush(3, 4096, false, func(_ int, b []byte) error {
 				classes := testClasses()
-				sources, err := block.OpenAll(config.Keys(), classes, [][]byte{b})
+				sources, err := block.OpenAll(c.Keys(), classes, [][]byte{b})
 				if err != nil {
 					return err
 				}

@@ -18,7 +18,7 @@ type table struct {
 	used    int
 	names   [][]byte // chunks, in which each name is its length, in two bytes, and its bytes
 	spare   [][]byte // chunks that are free: memory that was touched before is the cheapest
-	named   int      // where the next name would stand, if the chunks were one
+	nameEnd int      // end of the last name, counted over all chunks as if each were full
 	stop    uint32   // where the names of the features begin, behind those of the stop words
 }
 
@@ -152,14 +152,14 @@ func (t *table) free(key uint64) *entry {
 // keep appends a name to the last chunk, or starts another one.
 func (t *table) keep(name []byte) uint32 {
 	last := len(t.names) - 1
-	if t.named-last<<chunkBits+2+len(name) > 1<<chunkBits {
+	if t.nameEnd-last<<chunkBits+2+len(name) > 1<<chunkBits {
 		t.names = append(t.names, t.chunk())
 		last++
-		t.named = last << chunkBits
+		t.nameEnd = last << chunkBits
 	}
-	at := uint32(t.named)
+	at := uint32(t.nameEnd)
 	t.names[last] = append(append(t.names[last], byte(len(name)), byte(len(name)>>8)), name...)
-	t.named += 2 + len(name)
+	t.nameEnd += 2 + len(name)
 	return at
 }
 
@@ -199,7 +199,7 @@ func (t *table) forget() {
 	}
 	t.spare = append(t.spare, t.names[1:]...)
 	t.names[0], t.names = t.names[0][:1], t.names[:1]
-	t.named = 1
+	t.nameEnd = 1
 }
 
 // reset empties the table but for its stop words.
@@ -216,7 +216,7 @@ func (t *table) reset(stopWords [][]byte, narrow narrow) {
 			}
 		}
 	}
-	t.stop = uint32(t.named)
+	t.stop = uint32(t.nameEnd)
 }
 
 // sums are over the entries of a table.

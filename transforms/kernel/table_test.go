@@ -60,15 +60,14 @@ func flushed(t *testing.T, c *Counter) map[string]map[string][2]int64 {
 	if err := c.Flush(1, 1<<20, false, func(_ int, b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	return collect(t, c.config.Keys(), 1, map[int][][]byte{0: blocks})
+	return collect(t, c.Keys(), 1, map[int][][]byte{0: blocks})
 }
 
 // However many keys want the last slots, a table is as large as its features, finds them, and has them in their order.
 func TestTheEndOfATable(t *testing.T) {
 	table := newTable()
-	all := narrow{key: ^uint64(0)}
 	for round := range 2 {
-		table.reset([][]byte{[]byte("stop")}, all)
+		table.reset([][]byte{[]byte("stop")}, fullKeys)
 		const n = 5000
 		name := func(i uint64) []byte { return fmt.Append(nil, "name", i) }
 		key := func(i uint64) uint64 { return ^(i * 0x9e3779b97f4a7c15 >> 44) }
@@ -145,7 +144,7 @@ func TestNamesDecide(t *testing.T) {
 	// The same in a counter, for words and for n-grams.
 	for _, a := range []Analyzer{{}, {Word, 1, 2}, {Char, 2, 3}} {
 		text := "upon the subject of confederation upon the confederation of congress and internationalizations "
-		narrowed, full := NewCounter(Config{Analyzer: a, KeyBits: 1}), NewCounter(Config{Analyzer: a})
+		narrowed, full := newNarrowCounter(Config{Analyzer: a}, 1), NewCounter(Config{Analyzer: a})
 		for i := range 3 {
 			narrowed.Add([]byte("a"), []byte(text[i:]))
 			full.Add([]byte("a"), []byte(text[i:]))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -53,8 +54,8 @@ func TestWordsAreThoseOfCountVectorizer(t *testing.T) {
 	}
 }
 
-// lowerCase goes through a text one character at a time, as the definition has it.
-func lowerCase(text []byte) (lower []rune, replaced int64) {
+// lowerCase appends the lower case of a text to lower, one character at a time, by the definition.
+func lowerCase(lower []rune, text []byte) (_ []rune, replaced int64) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		switch {
@@ -74,9 +75,9 @@ func lowerCase(text []byte) (lower []rune, replaced int64) {
 	return lower, replaced
 }
 
-// reference finds words as the definition has it.
+// reference finds words by the definition.
 func reference(text []byte) (words []string, replaced int64) {
-	lower, replaced := lowerCase(text)
+	lower, replaced := lowerCase(nil, text)
 	words = []string{}
 	for _, word := range strings.FieldsFunc(string(lower), func(r rune) bool { return !isWordRune(r) }) {
 		if utf8.RuneCountInString(word) >= 2 {
@@ -86,38 +87,51 @@ func reference(text []byte) (words []string, replaced int64) {
 	return words, replaced
 }
 
-// checkFold compares the lower case of a text, and the marks of its bytes, with the definition.
-func checkFold(t *testing.T, w *Words, text []byte) {
-	t.Helper()
+// foldChecker compares texts in lower case, and the marks of their bytes, with the definition. It reuses its memory, as it
+// is for millions of texts.
+type foldChecker struct {
+	words Words
+	runes []rune
+	lower []byte
+	marks []uint64
+}
+
+func (c *foldChecker) check(t *testing.T, text []byte) {
+	w := &c.words
 	w.Replaced = 0
 	w.fold(text)
-	lower, replaced := lowerCase(text)
-	if string(w.Text()) != string(lower) || w.Replaced != replaced {
-		t.Fatalf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, w.Text(), w.Replaced, string(lower), replaced)
-	}
-	marks := make([]uint64, w.size/64+1)
-	at := 0
-	for _, r := range lower {
-		for range utf8.RuneLen(r) {
-			if isWordRune(r) {
-				marks[at/64] |= 1 << (at % 64)
-			}
-			at++
+	var replaced int64
+	c.runes, replaced = lowerCase(c.runes[:0], text)
+	c.lower = c.lower[:0]
+	c.marks = append(c.marks[:0], make([]uint64, w.size/64+1)...)
+	for _, r := range c.runes {
+		at := len(c.lower)
+		if c.lower = utf8.AppendRune(c.lower, r); !isWordRune(r) {
+			continue
+		}
+		for ; at < len(c.lower) && at < 64*len(c.marks); at++ {
+			c.marks[at/64] |= 1 << (at % 64)
 		}
 	}
-	if got := w.isWord[:len(marks)]; !slices.Equal(got, marks) {
-		t.Fatalf("%q\n got marks %x\nwant      %x", text, got, marks)
+	if !bytes.Equal(w.Text(), c.lower) || w.Replaced != replaced {
+		t.Fatalf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, w.Text(), w.Replaced, c.lower, replaced)
+	}
+	if got := w.isWord[:len(c.marks)]; !slices.Equal(got, c.marks) {
+		t.Fatalf("%q\n got marks %x\nwant      %x", text, got, c.marks)
 	}
 }
 
-// What init makes of package unicode's ranges is what the package says of each code point.
+// The table that init makes from the ranges of package unicode agrees with the package for every code point.
 func TestFoldingsAreThoseOfUnicode(t *testing.T) {
-	var w Words
+	t.Parallel()
+	var c foldChecker
+	var text []byte
 	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
 		want := odd
 		if utf8.ValidRune(r) {
 			want = foldingOf(r)
-			checkFold(t, &w, utf8.AppendRune([]byte("a"), r))
+			text = utf8.AppendRune(append(text[:0], 'a'), r)
+			c.check(t, text)
 		}
 		if got := blocks[blockOf[r>>6]][r&63]; got != want {
 			t.Errorf("%U: folding %x, want %x", r, got, want)
@@ -127,13 +141,16 @@ func TestFoldingsAreThoseOfUnicode(t *testing.T) {
 
 // All first and second bytes, with third and fourth ones at the borders of what UTF-8 allows.
 func TestSequencesOfBytes(t *testing.T) {
-	var w Words
+	t.Parallel()
+	var c foldChecker
+	text := []byte("....B")
 	borders := []byte{'A', 0x7f, 0x80, 0xbf, 0xc0}
 	for first := 0x80; first < 0x100; first++ {
 		for second := range 0x100 {
 			for _, third := range borders {
 				for _, fourth := range borders {
-					checkFold(t, &w, []byte{byte(first), byte(second), third, fourth, 'B'})
+					text[0], text[1], text[2], text[3] = byte(first), byte(second), third, fourth
+					c.check(t, text)
 				}
 			}
 		}
@@ -152,18 +169,19 @@ func FuzzWords(f *testing.F) {
 		if !slices.Equal(got, want) || w.Replaced != replaced {
 			t.Errorf("%q\n got %q, %d replaced\nwant %q, %d replaced", text, got, w.Replaced, want, replaced)
 		}
-		checkFold(t, &w, text)
+		new(foldChecker).check(t, text)
 	})
 }
 
 // Alignment decides which path a character takes, so every short text is tried at every offset.
 func TestWordsAtEveryOffset(t *testing.T) {
 	var w Words
+	var c foldChecker
 	for _, text := range []string{"Ab", "é", "ÉÉ x", "a", "Σ", "ab İ", "\xff", "\xe2\x82x", "z_9", "한", "ẞ", "Ა", "😀", "𐐀", "𠀀 x"} {
 		for before := range 140 {
 			for _, filler := range []string{" ", "q", "é"} {
 				b := []byte(strings.Repeat(filler, before) + text + strings.Repeat(filler, before%9))
-				checkFold(t, &w, b)
+				c.check(t, b)
 				want, _ := reference(b)
 				if got := split(&w, b); !slices.Equal(got, want) {
 					t.Fatalf("%q\n got %q\nwant %q", b, got, want)
@@ -176,29 +194,36 @@ func TestWordsAtEveryOffset(t *testing.T) {
 // Every code point that Python and Go both know is a word character for both or for neither, has the same lower case,
 // and has the same effect on a capital sigma before and after it.
 func TestCodePointsAreThoseOfPython(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command(outside.Python(t), script, "--codepoints").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
+	var w Words
 	for scanner := bufio.NewScanner(bytes.NewReader(out)); scanner.Scan(); n++ {
-		var r, after, before rune
-		var word int
-		var lower string
-		if _, err := fmt.Sscanf(scanner.Text(), "%x %d %s %x %x", &r, &word, &lower, &after, &before); err != nil {
-			t.Fatal(err)
+		fields := strings.Fields(scanner.Text())
+		if len(fields) != 5 {
+			t.Fatalf("Python wrote %q", scanner.Text())
 		}
+		var runes [5]rune
+		for _, i := range []int{0, 3, 4} {
+			x, err := strconv.ParseInt(fields[i], 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runes[i] = rune(x)
+		}
+		r, word, lower, after, before := runes[0], fields[1], fields[2], runes[3], runes[4]
 		if !assigned(r) {
 			continue
 		}
-		text := []byte(string(r))
-		var w Words
-		w.Split(text)
+		w.Split([]byte(string(r)))
 		if got := hex.EncodeToString(w.Text()); got != lower {
 			t.Errorf("%U: lower case %s, Python has %s", r, got, lower)
 		}
-		if got := isWordRune(r); got != (word == 1) {
-			t.Errorf("%U: word character %v, Python has %v", r, got, word == 1)
+		if got := isWordRune(r); got != (word == "1") {
+			t.Errorf("%U: word character %v, Python has %v", r, got, word)
 		}
 		w.Split([]byte("Α" + string(r) + "Σ"))
 		if got, _ := utf8.DecodeLastRune(w.Text()); got != after {
@@ -220,6 +245,7 @@ func assigned(r rune) bool {
 
 // Random documents of words, marks and broken bytes are split as scikit-learn splits them.
 func TestRandomDocumentsAreThoseOfPython(t *testing.T) {
+	t.Parallel()
 	python := outside.Python(t)
 	rng := rand.New(rand.NewPCG(1, 1))
 	pieces := []string{"upon", "The", "É", "é", "Σ", "ΟΣ", "İ", "ß", "中文", "한", "½", "²", "_", "'", ".", " ", "  ", "\u0301", "\u200d", "😀",

@@ -9,31 +9,31 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
-// BlockBytes is the size of the blocks in a file. A merge holds one of each run.
+// BlockBytes is the size of the blocks in a file. A merge holds one block of each run in memory.
 const BlockBytes = 32 << 10
 
-// File takes runs one behind the other, for one goroutine.
+// File is a temporary file to which one goroutine appends runs.
 type File struct {
-	area   *Area
+	job    *Job
 	file   *os.File
 	end    int64
 	buffer *bufio.Writer
 }
 
-// NewFile returns a file that is made when the first run is written.
-func (a *Area) NewFile() *File { return &File{area: a} }
+// NewFile returns a file that is created when the first run is written.
+func (j *Job) NewFile() *File { return &File{job: j} }
 
-// Write writes a run: flush hands it the blocks in the order of their shards.
+// Write appends a run: flush emits its blocks in the order of their shards.
 func (f *File) Write(shards int, keys block.Keys, flush func(emit func(shard int, b []byte) error) error) (Run, error) {
 	if f.file == nil {
-		file, err := f.area.create()
+		file, err := f.job.create()
 		if err != nil {
 			return nil, err
 		}
 		f.file, f.buffer = file, bufio.NewWriterSize(file, 1<<20)
 	}
 	r := &fileRun{file: f.file, keys: keys, ends: make([]int64, shards+1)}
-	at := 0 // the shard
+	at := 0 // current shard
 	r.ends[0] = f.end
 	var length [4]byte
 	err := flush(func(shard int, b []byte) error {
@@ -62,11 +62,11 @@ func (f *File) Write(shards int, keys block.Keys, flush func(emit func(shard int
 	return r, nil
 }
 
-// fileRun is a run in a file: blocks, each behind its length.
+// fileRun is a run in a file: blocks, each after its length in 4 bytes.
 type fileRun struct {
 	file *os.File
 	keys block.Keys
-	ends []int64 // of the shards in the file; the first starts at ends[0]
+	ends []int64 // shard i is from ends[i] to ends[i+1] in the file
 }
 
 func (r *fileRun) Bytes() int { return 0 }
@@ -78,7 +78,7 @@ func (r *fileRun) Shard(shard int, classes *block.Classes) ([]block.Source, erro
 	return []block.Source{&chain{keys: r.keys, classes: classes, at: r.ends[shard], end: r.ends[shard+1], file: r.file}}, nil
 }
 
-// chain reads the blocks of a shard one after the other.
+// chain is a block.Source that reads the blocks of a shard one after the other.
 type chain struct {
 	file    io.ReaderAt
 	at, end int64
