@@ -223,7 +223,7 @@ func TestGoogleCloudStorageFlipsABit(t *testing.T) {
 		args := []string{"--input=gs://b/in/" + name, "--output=gs://b/" + name, "--k=5"}
 		said := run(t, 1, args...)
 		server.Failed(t)
-		if !strings.HasPrefix(said, "sparsenb: gs://b/in/"+name+": the bytes that were read have the CRC-32C ") || strings.Count(said, "\n") != 1 {
+		if !strings.HasPrefix(said, "sparsenb: gs://b/in/"+name+": checksum mismatch: ") || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s: %s", name, said)
 		}
 		if left := server.List(t, "b", name+"/_SUCCESS"); len(left) > 0 {
