@@ -20,6 +20,7 @@ import (
 // Server is a fake that runs until the end of a test.
 type Server struct {
 	Fake *fakestorage.Server
+	URL  string
 
 	changes sync.Mutex // one at a time, so that a precondition holds when its change is made
 
@@ -50,12 +51,21 @@ const (
 	delay
 )
 
-// Start starts a fake with buckets, and has the storage clients of this process, and of those it starts, use it.
+// Start starts a fake with buckets. The storage clients of this process and of its children use it.
 func Start(t testing.TB, buckets ...string) *Server {
+	t.Helper()
+	s := New(t, buckets...)
+	t.Setenv("STORAGE_EMULATOR_HOST", s.URL)
+	return s
+}
+
+// New starts a fake with buckets that no client knows yet.
+func New(t testing.TB, buckets ...string) *Server {
 	t.Helper()
 	s := &Server{}
 	listener := httptest.NewServer(s)
 	t.Cleanup(listener.Close)
+	s.URL = listener.URL
 	// Content is read by the XML API, which the fake knows by the host.
 	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: listener.Listener.Addr().String()})
 	if err != nil {
@@ -66,7 +76,6 @@ func Start(t testing.TB, buckets ...string) *Server {
 	for _, b := range buckets {
 		fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: b})
 	}
-	t.Setenv("STORAGE_EMULATOR_HOST", listener.URL)
 	return s
 }
 

@@ -40,8 +40,8 @@ var ErrTaken = errors.New("another run, or another version of sparsenb, wrote it
 // Held returns nil if the caller may change a folder, which others may have taken from it at any time.
 type Held func(context.Context) error
 
-// check asks, unless there is nobody to ask.
-func (h Held) check(ctx context.Context) error {
+// Check calls h, unless it is nil.
+func (h Held) Check(ctx context.Context) error {
 	if h == nil {
 		return nil
 	}

@@ -167,7 +167,7 @@ func (w *localWriter) Commit() error {
 	if err := w.settle(); err != nil {
 		return named(w.name, err)
 	}
-	if err := w.condition.Held.check(w.ctx); err != nil {
+	if err := w.condition.Held.Check(w.ctx); err != nil {
 		return err
 	}
 	rename := os.Rename
@@ -176,7 +176,7 @@ func (w *localWriter) Commit() error {
 	}
 	err := rename(w.file.Name(), w.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := w.condition.Held.check(w.ctx); err != nil {
+		if err := w.condition.Held.Check(w.ctx); err != nil {
 			return err
 		}
 		err = ErrSwept
@@ -228,7 +228,7 @@ func (local) Remove(ctx context.Context, name string, held Held) error {
 		if err := os.Mkdir(grave, 0o777); err != nil {
 			return named(name, ignoreAbsent(err)) // without its folder the file is gone, too
 		}
-		err := held.check(ctx)
+		err := held.Check(ctx)
 		if err == nil {
 			err = named(name, os.Rename(name, filepath.Join(grave, "removed")))
 		}
