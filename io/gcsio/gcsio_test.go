@@ -53,7 +53,11 @@ func start(t *testing.T) (*objectio.Store, *fakegcs.Server) {
 
 func TestStore(t *testing.T) {
 	s, _ := start(t)
-	storetest.Run(t, s, "gs://b/dir", 0, 1000, chunkBytes, 2*chunkBytes+5)
+	sizes := []int{0, 1000, chunkBytes, 2*chunkBytes + 5}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	storetest.Run(t, s, "gs://b/dir", sizes...)
 }
 
 func TestErrorTexts(t *testing.T) {
@@ -174,6 +178,9 @@ func eachFault(t *testing.T, test func(t *testing.T, s *objectio.Store, server *
 // Whatever happens to the first attempts, a write arrives and a read is right.
 func TestFaultsPass(t *testing.T) {
 	for _, size := range []int{1000, 2*chunkBytes + 5} {
+		if testing.Short() && size > chunkBytes {
+			continue
+		}
 		eachFault(t, func(t *testing.T, s *objectio.Store, server *fakegcs.Server, kind fakegcs.Fault) {
 			content := storetest.Noise(size)
 			server.Fail(fakegcs.Uploads, kind)
