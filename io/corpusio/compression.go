@@ -65,18 +65,16 @@ func unsupported(name string, c Compression, head []byte) string {
 	if c != Plain {
 		return ""
 	}
-	for magic, kind := range map[string]string{"\xfd7zXZ\x00": "xz", "\x04\x22\x4d\x18": "lz4"} {
+	for magic, cause := range map[string]string{
+		"\xfd7zXZ\x00":       "compressed with xz, which is not supported; decompress it, or compress it with gzip, zstd or bzip2",
+		"\x04\x22\x4d\x18":   "compressed with lz4, which is not supported; decompress it, or compress it with gzip, zstd or bzip2",
+		"PK\x03\x04":         "zip archives are not supported; extract the files",
+		"7z\xbc\xaf\x27\x1c": "7z archives are not supported; extract the files",
+		"PAR1":               "Parquet is not supported as input yet; export label<TAB>text",
+	} {
 		if bytes.HasPrefix(head, []byte(magic)) {
-			return "compressed with " + kind + ", which is not supported; decompress it, or compress it with gzip, zstd or bzip2"
+			return cause
 		}
-	}
-	for magic, kind := range map[string]string{"PK\x03\x04": "zip", "7z\xbc\xaf\x27\x1c": "7z"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return kind + " archives are not supported; extract the files"
-		}
-	}
-	if bytes.HasPrefix(head, []byte("PAR1")) {
-		return "Parquet is not supported as input yet; export label<TAB>text"
 	}
 	whole := bytes.ToValidUTF8(head[:max(0, len(head)-utf8.UTFMax+1)], nil) // the last character may be incomplete
 	if suffix := path.Ext(name); slices.Contains([]string{".gz", ".zst", ".bz2"}, suffix) && len(whole) < len(head)-utf8.UTFMax+1 {
