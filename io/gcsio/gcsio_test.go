@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,26 +239,7 @@ func TestOneWriterWinsInSpiteOfFaults(t *testing.T) {
 	s, server := start(t)
 	for round := range 5 {
 		server.Fail(fakegcs.Uploads, fakegcs.UnavailableBefore, fakegcs.UnavailableAfter, fakegcs.ResetBefore, fakegcs.ResetAfter, fakegcs.CutBody)
-		name := fmt.Sprint(round)
-		var wg sync.WaitGroup
-		var won atomic.Int32
-		var winner atomic.Value
-		for i := range 8 {
-			wg.Go(func() {
-				content := fmt.Sprintf("written by %d", i)
-				switch err := writeOnce(t.Context(), s, "gs://b/"+name, content); {
-				case err == nil:
-					won.Add(1)
-					winner.Store(content)
-				case !errors.Is(err, fs.ErrExist):
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if got, ok := server.Get("b", name); won.Load() != 1 || !ok || string(got) != winner.Load() {
-			t.Errorf("%d winners, content %q, winner %q", won.Load(), got, winner.Load())
-		}
+		storetest.OneWriterWins(t, s, fmt.Sprintf("gs://b/%d", round))
 	}
 	server.Failed(t)
 }

@@ -227,30 +227,33 @@ func (p place) testGlob() {
 	}
 }
 
-// Of several writers of a name that must be absent exactly one succeeds.
+// OneWriterWins checks that of several writers of a name that must be absent exactly one succeeds.
+func OneWriterWins(t *testing.T, s fileio.Store, name string) {
+	t.Helper()
+	var wg sync.WaitGroup
+	var won atomic.Int32
+	var winner atomic.Value
+	for i := range 8 {
+		wg.Go(func() {
+			content := fmt.Sprintf("written by %d", i)
+			switch err := Write(t.Context(), s, name, []byte(content), fileio.Condition{Absent: true}); {
+			case err == nil:
+				won.Add(1)
+				winner.Store(content)
+			case !errors.Is(err, fs.ErrExist) || !strings.HasPrefix(err.Error(), name+": "):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got, err := Read(t.Context(), s, name); won.Load() != 1 || err != nil || string(got) != winner.Load() {
+		t.Errorf("%d writers succeed, the content is %q, %v; want %q", won.Load(), got, err, winner.Load())
+	}
+}
+
 func (p place) testAbsent() {
-	for round := range 5 {
-		base := fmt.Sprint(round)
-		var wg sync.WaitGroup
-		var won atomic.Int32
-		var winner atomic.Value
-		for i := range 8 {
-			wg.Go(func() {
-				content := fmt.Sprintf("written by %d", i)
-				switch err := Write(p.Context(), p.store, p.name(base), []byte(content), fileio.Condition{Absent: true}); {
-				case err == nil:
-					won.Add(1)
-					winner.Store(content)
-				case !errors.Is(err, fs.ErrExist) || !strings.HasPrefix(err.Error(), p.name(base)+": "):
-					p.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if won.Load() != 1 {
-			p.Fatalf("%d writers succeed", won.Load())
-		}
-		p.holds(base, winner.Load().(string))
+	for _, base := range []string{"0", "1", "2", "3", "4"} {
+		OneWriterWins(p.T, p.store, p.name(base))
 	}
 	p.lists("0", "1", "2", "3", "4")
 }
