@@ -1,19 +1,19 @@
 // Package transforms has the steps of the pipelines, one a file, in the order in which data meets them:
 //
-//	Begin           claims the output and cuts the files into ranges
+//	Begin           claims the output and splits the files into ranges
 //	CountFeatures   ranges → count blocks by shard, and totals
 //	SumTotals       totals → their sum, the list of all classes, and a verdict on the input
 //	MergeCounts     count blocks → counts/part-NNNNN, and a histogram of counts
-//	ReadCounts      counts that are there already → the same, without writing
-//	Audit           totals and parts → a verdict, or what is to be solved
+//	ReadCounts      existing counts → the same, without writing
+//	Audit           totals and parts → a verdict, or the problems to solve
 //	Solve           histogram → models
 //	SelectFeatures  parts and models → the features of the supports
-//	NameBuckets     ranges, read again → the names of the buckets that were selected, where there are buckets
+//	NameBuckets     ranges, read again → the names of the selected buckets, with --hash_bits
 //	Commit          all of it → the other files, the manifest, and _SUCCESS
 //
-// Between steps go bytes: count blocks, and the records of records.go. Only SumTotals, Audit, Solve and Commit run on one
-// worker, and none of them sees a feature that was not selected. Whatever a step writes is under the output folder, which all
-// workers reach, under a name that does not depend on the attempt; writing it twice does no harm.
+// Steps exchange bytes: count blocks, and the records of records.go. Only SumTotals, Audit, Solve and Commit run on one
+// worker, and they see selected features only. A step writes below the output folder, which all workers share, under names
+// that do not depend on the attempt; writing is idempotent.
 package transforms
 
 import (
@@ -36,11 +36,11 @@ func init() {
 type BeginParams struct {
 	Run        modelio.Run
 	Output     string
-	RangeBytes int64 // of a plain file that are read at a time
+	RangeBytes int64 // the size of a range of an uncompressed file
 }
 
-// Begin claims the output folder for the run, so that nothing is written into that of another, and cuts the files into
-// ranges. It returns a PCollection<[]byte> of ranges, spread over the workers.
+// Begin claims the output folder for the run, so that nothing is written into another run's folder, and splits the files
+// into ranges. It returns a PCollection<[]byte> of ranges, distributed over the workers.
 func Begin(s beam.Scope, files []corpusio.File, p BeginParams) beam.PCollection {
 	s = s.Scope("transforms.Begin")
 	return beam.Reshuffle(s, beam.ParDo(s, &beginFn{p}, createChunks(s, files)))

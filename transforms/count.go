@@ -273,28 +273,30 @@ func (w *countWorker) newCounter() *kernel.Counter {
 // reported to the audit.
 func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	var read Totals
-	reader, err := corpusio.NewReader(ctx, r, w.Params.MaxRecordBytes)
+	rejected := map[corpusio.Reason]int64{}
+	reader, err := corpusio.Open(ctx, r, corpusio.Options{
+		MaxRecordBytes: w.Params.MaxRecordBytes, Header: w.Params.Header,
+		Reject: func(rejection corpusio.Rejection) {
+			if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
+				read.Examples = append(read.Examples, rejection)
+			}
+		},
+	})
 	if err != nil {
 		return err
 	}
-	reader.Header = w.Params.Header
-	rejected := map[corpusio.Reason]int64{}
-	reader.Reject = func(rejection corpusio.Rejection) {
-		if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
-			read.Examples = append(read.Examples, rejection)
-		}
-	}
 	documents, shown := int64(0), int64(0)
-	for reader.Next() {
-		w.counter.Add(reader.Label(), reader.Text())
+	var d corpusio.Document
+	for reader.Next(&d) {
+		w.counter.Add(d.Label, d.Text)
 		if w.counter.Full() {
 			if err := w.makeRoom(); err != nil {
 				return errors.Join(err, reader.Abandon())
 			}
 		}
 		if documents++; documents == 1000 {
-			w.show(ctx, reader.Read()-shown, documents)
-			shown, documents = reader.Read(), 0
+			w.show(ctx, reader.BytesRead()-shown, documents)
+			shown, documents = reader.BytesRead(), 0
 			if err := context.Cause(ctx); err != nil {
 				return errors.Join(err, reader.Abandon())
 			}
@@ -316,7 +318,8 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	}
 	read.Spans = []corpusio.Span{reader.Span()}
 	read.Drops.Lines = rejected
-	read.Drops.BlankLines, read.Drops.Headers = reader.Blank, reader.Headers
+	skipped := reader.Skipped()
+	read.Drops.BlankLines, read.Drops.Headers = skipped.Blank, skipped.Headers
 	w.totals.add(read)
 	return nil
 }

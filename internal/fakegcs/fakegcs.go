@@ -1,5 +1,5 @@
-// Package fakegcs is Google Cloud Storage for tests, over the wire: the fake of fsouza/fake-gcs-server, with the
-// preconditions that it ignores, and with faults.
+// Package fakegcs is a server of Google Cloud Storage for tests: fsouza/fake-gcs-server with faults, and with the
+// preconditions that it ignores.
 package fakegcs
 
 import (
@@ -17,15 +17,15 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 )
 
-// Server is a fake that runs until the end of a test.
+// Server runs until the end of a test.
 type Server struct {
 	Fake *fakestorage.Server
+	URL  string
 
-	changes sync.Mutex // one at a time, so that a precondition holds when its change is made
+	changes sync.Mutex // makes checking a precondition and the change atomic
 
-	mu       sync.Mutex
-	faults   []fault
-	requests []string
+	mu     sync.Mutex
+	faults []fault
 }
 
 type fault struct {
@@ -37,7 +37,7 @@ type fault struct {
 // Fault is what happens to a request.
 type Fault int
 
-// The faults. Before and after are the points of view of what the request would change.
+// The faults.
 const (
 	UnavailableBefore Fault = iota // 503, and nothing is done
 	UnavailableAfter               // it is done, but the reply is a 503
@@ -46,16 +46,25 @@ const (
 	CutBody                        // half of the reply arrives
 	Forbidden                      // 403
 	Silence                        // there is no reply until the client gives up
-	Flip                           // a bit of the reply is another
+	Flip                           // a bit of the reply is flipped
 	delay
 )
 
-// Start starts a fake with buckets, and has the storage clients of this process, and of those it starts, use it.
+// Start starts a server with buckets. New storage clients of this process and of its children use it.
 func Start(t testing.TB, buckets ...string) *Server {
+	t.Helper()
+	s := New(t, buckets...)
+	t.Setenv("STORAGE_EMULATOR_HOST", s.URL)
+	return s
+}
+
+// New starts a server with buckets. Set STORAGE_EMULATOR_HOST to its URL to use it.
+func New(t testing.TB, buckets ...string) *Server {
 	t.Helper()
 	s := &Server{}
 	listener := httptest.NewServer(s)
 	t.Cleanup(listener.Close)
+	s.URL = listener.URL
 	// Content is read by the XML API, which the fake knows by the host.
 	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: listener.Listener.Addr().String()})
 	if err != nil {
@@ -66,24 +75,23 @@ func Start(t testing.TB, buckets ...string) *Server {
 	for _, b := range buckets {
 		fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: b})
 	}
-	t.Setenv("STORAGE_EMULATOR_HOST", listener.URL)
 	return s
 }
 
-// Put stores an object.
+// Put stores an object, with a Content-Encoding unless that is empty.
 func (s *Server) Put(bucket, name string, content []byte, encoding string) {
 	s.Fake.CreateObject(fakestorage.Object{
 		ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucket, Name: name, ContentEncoding: encoding}, Content: content,
 	})
 }
 
-// Get returns the content of an object, and whether it is there.
+// Get returns the content of an object, and whether it exists.
 func (s *Server) Get(bucket, name string) ([]byte, bool) {
 	o, err := s.Fake.GetObject(bucket, name)
 	return o.Content, err == nil
 }
 
-// Fail lets the next requests that match fail, each in one of the ways given.
+// Fail makes the next matching requests fail, one with each of the faults.
 func (s *Server) Fail(match func(*http.Request) bool, kinds ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,8 +100,8 @@ func (s *Server) Fail(match func(*http.Request) bool, kinds ...Fault) {
 	}
 }
 
-// Delay does something, which may make requests, when the n-th request that matches has come and before it is served. met
-// forgets it otherwise, and reports whether there was such a request.
+// Delay calls first when the n-th matching request has arrived, before it is served. first may send requests. met reports
+// whether there was such a request, and cancels the delay.
 func (s *Server) Delay(match func(*http.Request) bool, n int, first func()) (met func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +121,7 @@ func (s *Server) Delay(match func(*http.Request) bool, n int, first func()) (met
 	}
 }
 
-// RemoveAll removes what starts like that.
+// RemoveAll removes the objects with a prefix.
 func (s *Server) RemoveAll(t testing.TB, bucket, prefix string) {
 	t.Helper()
 	for _, name := range s.List(t, bucket, prefix) {
@@ -123,7 +131,7 @@ func (s *Server) RemoveAll(t testing.TB, bucket, prefix string) {
 	}
 }
 
-// List returns the names of objects that start like that.
+// List returns the names of the objects with a prefix.
 func (s *Server) List(t testing.TB, bucket, prefix string) (names []string) {
 	t.Helper()
 	found, err := s.Fake.ListObjectsWithOptionsPaginated(bucket, fakestorage.ListOptions{Prefix: prefix})
@@ -136,7 +144,7 @@ func (s *Server) List(t testing.TB, bucket, prefix string) (names []string) {
 	return names
 }
 
-// Failed holds that all faults have struck.
+// Failed checks that all faults have occurred.
 func (s *Server) Failed(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
@@ -147,19 +155,10 @@ func (s *Server) Failed(t testing.TB) {
 	s.faults = nil
 }
 
-// Requests returns what was asked for since it was called last.
-func (s *Server) Requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	requests := s.requests
-	s.requests = nil
-	return requests
-}
-
 // Uploads matches writes.
 func Uploads(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/upload/") }
 
-// Downloads matches reads of content.
+// Downloads matches reads of contents.
 func Downloads(r *http.Request) bool {
 	return !Uploads(r) && !strings.HasPrefix(r.URL.Path, "/storage/")
 }
@@ -170,14 +169,13 @@ func Changes(r *http.Request) bool { return Uploads(r) || Deletes(r) }
 // Deletes matches removals.
 func Deletes(r *http.Request) bool { return r.Method == http.MethodDelete }
 
-// Any matches all.
+// Any matches all requests.
 func Any(*http.Request) bool { return true }
 
-// next takes the fault that a request meets.
+// next removes and returns the fault of a request.
 func (s *Server) next(r *http.Request) (fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 	for i, f := range s.faults {
 		if f.match(r) {
 			s.faults = append(s.faults[:i:i], s.faults[i+1:]...)
@@ -187,7 +185,7 @@ func (s *Server) next(r *http.Request) (fault, bool) {
 	return fault{}, false
 }
 
-// ServeHTTP answers a request, or fails to.
+// ServeHTTP answers a request, with its fault.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault, faulty := s.next(r)
 	if !faulty {
@@ -218,16 +216,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply := s.record(w, r)
 		w.Header().Set("Content-Length", strconv.Itoa(reply.Body.Len()))
 		w.WriteHeader(reply.Code)
-		_, _ = w.Write(reply.Body.Bytes()[:reply.Body.Len()/2]) // the connection ends after it, and the client finds out
+		_, _ = w.Write(reply.Body.Bytes()[:reply.Body.Len()/2]) // the client notices the end of the connection
 	case Forbidden:
 		http.Error(w, `{"error": {"code": 403, "message": "somebody does not have storage access."}}`, http.StatusForbidden)
 	case Silence:
-		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client is gone
+		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that the client is gone
 		<-r.Context().Done()
 	}
 }
 
-// record answers by the fake, but sends the header alone.
+// record returns the answer of the fake, and sends its header.
 func (s *Server) record(w http.ResponseWriter, r *http.Request) *httptest.ResponseRecorder {
 	reply := httptest.NewRecorder()
 	s.serve(reply, r)
@@ -237,7 +235,7 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) *httptest.Respon
 	return reply
 }
 
-// reset breaks a connection off, as a machine does that was switched off.
+// reset resets the connection.
 func reset(w http.ResponseWriter) {
 	connection, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -247,13 +245,13 @@ func reset(w http.ResponseWriter) {
 	_ = connection.Close()
 }
 
-// serve answers by the fake. That checks the conditions of uploads; those of removals are checked here.
+// serve returns the answer of the fake, which checks preconditions of uploads but not those of removals.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		s.Fake.HTTPHandler().ServeHTTP(w, r)
 		return
 	}
-	body, err := io.ReadAll(r.Body) // before the lock: a client that is stopped keeps the rest of it
+	body, err := io.ReadAll(r.Body) // before the lock, since a stopped client sends no more
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -268,7 +266,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.Fake.HTTPHandler().ServeHTTP(w, r)
 }
 
-// holds checks the condition of a removal.
+// holds checks the precondition of a removal.
 func (s *Server) holds(r *http.Request) bool {
 	want := r.URL.Query().Get("ifGenerationMatch")
 	if want == "" {

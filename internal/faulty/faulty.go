@@ -1,18 +1,18 @@
-// Package faulty is storage that fails, for tests. A file named faulty://FAULT=N/PATH is the file of that absolute path
-// on the local disk, but for a fault:
+// Package faulty is a fileio.Store that fails, for tests. faulty://FAULT=N/PATH is the file with that absolute path on the
+// local disk, with a fault:
 //
 //	faulty://read=N/…    reading beyond the first N bytes fails
 //	faulty://panic=N/…   reading beyond the first N bytes panics with Panic
-//	faulty://write=N/…   the N-th byte written, of all files together under that name's fault, finds the disk full
-//	faulty://open=N/…    the N-th opening of a file of data, and all after it, find that it is gone
-//	faulty://stop=N/…    the process is stopped, by SIGSTOP, at the N-th moment
-//	faulty://kill=N/…    the process is killed there
-//	faulty://call=N/…    Call is called there
-//	faulty://hold=N/…    who reads the file PATH after its N-th opening waits for the pipe PATH.hold to be opened by a writer,
-//	                     and closed
-//	faulty://die=N/…     with the N-th byte written the storage fails, and from then on all that is asked of it
+//	faulty://write=N/…   the disk is full at the N-th byte written to all files with this fault
+//	faulty://open=N/…    files of data do not exist from the N-th opening on
+//	faulty://stop=N/…    the process is stopped by SIGSTOP at the N-th step
+//	faulty://kill=N/…    the process is killed at the N-th step
+//	faulty://call=N/…    Call is called at the N-th step
+//	faulty://hold=N/…    from the N-th opening of PATH on, its first read waits until a writer has opened and closed the
+//	                     pipe PATH.hold
+//	faulty://die=N/…     every operation fails from the N-th byte written on
 //
-// A moment is before a file is begun, and when it may appear, or another may go, but does not yet.
+// A step is before a file is created, and between Held and the change that it allows.
 package faulty
 
 import (
@@ -43,7 +43,7 @@ type store struct {
 	used map[string]int64
 }
 
-// fault takes a name apart.
+// fault returns the parts of a name.
 func fault(name string) (prefix, kind string, limit int64, path string) {
 	rest := strings.TrimPrefix(name, "faulty://")
 	spec, path, _ := strings.Cut(rest, "/")
@@ -55,13 +55,13 @@ func fault(name string) (prefix, kind string, limit int64, path string) {
 	return "faulty://" + spec, kind, limit, "/" + path
 }
 
-// use counts n uses of a fault, and reports whether it strikes.
+// use adds n uses of a fault, and reports whether it occurs.
 func (s *store) use(name, want string, n int64) bool {
 	_, kind, limit, _ := fault(name)
 	return kind == want && s.count(kind, limit, n) >= limit
 }
 
-// count adds n uses of a fault, and returns how many there were.
+// count adds n uses of a fault, and returns their sum.
 func (s *store) count(kind string, limit, n int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *store) count(kind string, limit, n int64) int64 {
 	return s.used[key]
 }
 
-// dead fails if the storage has died.
+// dead returns an error if the store has died.
 func (s *store) dead(name string) error {
 	if s.use(name, "die", 0) {
 		return fmt.Errorf("%s: %w", name, syscall.EIO)
@@ -144,7 +144,7 @@ type file struct {
 	pipe   string // to wait for, once; empty for none
 }
 
-// Panic is what a file panics with.
+// Panic is the value of the panics of faulty://panic.
 const Panic = "faulty: read beyond the limit"
 
 func (f *file) Info() (fileio.Info, error) {
@@ -178,7 +178,7 @@ func (s *store) Create(ctx context.Context, name string, c fileio.Condition) (fi
 	if err := s.dead(name); err != nil {
 		return nil, err
 	}
-	if err := s.moment(name); err != nil {
+	if err := s.step(name); err != nil {
 		return nil, err
 	}
 	c.Held = s.change(name, c.Held)
@@ -202,7 +202,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// change is the moment when a change has been allowed.
+// change adds the step between Held and a change.
 func (s *store) change(name string, held fileio.Held) fileio.Held {
 	return func(ctx context.Context) error {
 		if held != nil {
@@ -210,35 +210,35 @@ func (s *store) change(name string, held fileio.Held) fileio.Held {
 				return err
 			}
 		}
-		return s.moment(name)
+		return s.step(name)
 	}
 }
 
-func (s *store) moment(name string) error {
+func (s *store) step(name string) error {
 	_, kind, limit, _ := fault(name)
-	strikes := map[string]func() error{
+	faults := map[string]func() error{
 		"call": func() error { Call(); return nil },
 		"stop": stop,
 		"kill": func() error { return syscall.Kill(syscall.Getpid(), syscall.SIGKILL) },
 	}
-	if strike, ok := strikes[kind]; ok && s.count(kind, limit, 1) == limit {
-		return strike()
+	if occur, ok := faults[kind]; ok && s.count(kind, limit, 1) == limit {
+		return occur()
 	}
 	return nil
 }
 
-// Call is what happens while a change sleeps.
+// Call is what faulty://call calls.
 var Call func()
 
-// stop stops the process until it gets SIGCONT. Another thread may take the signal, so that this one waits for the other.
+// stop stops the process until it gets SIGCONT. It waits for the signal, which may stop another thread first.
 func stop() error {
-	goesOn := make(chan os.Signal, 1)
-	signal.Notify(goesOn, syscall.SIGCONT)
-	defer signal.Stop(goesOn)
+	resumed := make(chan os.Signal, 1)
+	signal.Notify(resumed, syscall.SIGCONT)
+	defer signal.Stop(resumed)
 	if err := syscall.Kill(syscall.Getpid(), syscall.SIGSTOP); err != nil {
 		return err
 	}
-	<-goesOn
+	<-resumed
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (s *store) CheckWritable(ctx context.Context, dir string) error {
 	return s.local.CheckWritable(ctx, path)
 }
 
-// Reset forgets all uses, so that every fault is as far away as at the start.
+// Reset sets the uses of all faults to 0.
 func Reset() {
 	s, err := fileio.For("faulty://")
 	if err != nil {

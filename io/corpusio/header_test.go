@@ -18,7 +18,7 @@ func TestAHeaderIsAnErrorUnlessItIsSaidWhatItIs(t *testing.T) {
 				name := save(t, "in", pack(t, how, []byte(text)))
 				_, err := readFile(t, name, size, maxRecord)
 				var found *HeaderError
-				way := "--header skips the first line"
+				way := "use --header to skip the first line"
 				if strings.HasPrefix(header, "text") {
 					way = "the columns are swapped"
 				}
@@ -56,18 +56,18 @@ func readWith(t *testing.T, name string, size int64, header Header) (records []r
 		t.Fatal(err)
 	}
 	for _, rg := range Split(files[0], size) {
-		r, err := NewReader(t.Context(), rg, maxRecord)
+		r, err := Open(t.Context(), rg, Options{MaxRecordBytes: maxRecord, Header: header})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = header
-		for r.Next() {
-			records = append(records, record{string(r.Label()), string(r.Text())})
+		var d Document
+		for r.Next(&d) {
+			records = append(records, record{string(d.Label), string(d.Text)})
 		}
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		headers += r.Headers
+		headers += r.Skipped().Headers
 	}
 	return records, headers
 }

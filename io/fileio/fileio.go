@@ -1,6 +1,6 @@
-// Package fileio is where files lie: the local disk, and whatever else registers a [Store] for its URL scheme. The
-// operations are those that an object store with preconditions has too, so nothing else in the project renames a file,
-// locks it or appends to it.
+// Package fileio reads and writes files on the local disk, and in every other [Store] that is registered for a URL scheme.
+// It has only operations that an object store with preconditions has too: nothing renames, locks or appends to a file.
+// Package storetest tests a store.
 package fileio
 
 import (
@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// Info is a file as a listing shows it. Version changes whenever the content does: a modification time, or an object's
-// generation. CRC32C is the checksum that the store keeps of the content, in hexadecimal digits, or empty if it keeps none.
+// Info describes a file. Version changes whenever the content does: a modification time, or an object's generation. Size is
+// in bytes. CRC32C is the checksum that the store keeps of the content, in hexadecimal digits, or empty if it keeps none.
 type Info struct {
 	Name    string `json:"name"`
 	Size    int64  `json:"size"`
@@ -22,70 +22,71 @@ type Info struct {
 	CRC32C  string `json:"-"`
 }
 
-// Checksum writes a CRC-32C as Info has it.
+// Checksum formats a CRC-32C as in Info.
 func Checksum(crc uint32) string { return fmt.Sprintf("%08x", crc) }
 
-// ErrUnavailable is wrapped by the errors of a store that could not be reached, or had no answer: that may pass.
+// ErrUnavailable is wrapped by the error for a store that cannot be reached or does not answer. A retry may help.
 var ErrUnavailable = errors.New("unavailable")
 
-// ErrNotHeld is wrapped by what a Held returns for certain: the folder is not, or no longer, the caller's.
+// ErrNotHeld is wrapped by the error of a Held that knows that the folder belongs to another run.
 var ErrNotHeld = errors.New("the folder belongs to another run")
 
-// ErrSwept is wrapped by the error of a writer whose temporary file was taken for that of an interrupted one.
-var ErrSwept = errors.New("its temporary file was removed while it was written")
+// ErrSwept is wrapped by the error of a writer whose temporary file Sweep removed.
+var ErrSwept = errors.New("its temporary file was removed while it was written; run the command again")
 
-// ErrTaken is wrapped by errors about files that are in the way, and are not replaced.
+// ErrTaken is wrapped by the error for an existing file with other content, which is not replaced.
 var ErrTaken = errors.New("another run, or another version of sparsenb, wrote it; remove the folder and run the command again")
 
-// Held returns nil if the caller may change a folder, which others may have taken from it at any time.
+// Held returns nil if the caller may change a folder. Another run may take the folder at any time.
 type Held func(context.Context) error
 
-// check asks, unless there is nobody to ask.
-func (h Held) check(ctx context.Context) error {
+// Check calls h, unless it is nil.
+func (h Held) Check(ctx context.Context) error {
 	if h == nil {
 		return nil
 	}
 	return h(ctx)
 }
 
-// Condition is what must be so for a file to appear under its name. The zero value replaces what was there.
+// Condition is what must hold for a file to be written. The zero value replaces an existing file.
 type Condition struct {
-	Absent bool // nothing has the name; otherwise Commit fails with fs.ErrExist
+	Absent bool // there is no file of that name, or Commit fails with fs.ErrExist
 	Held   Held
 }
 
 // Store is a place for files. Its errors name the file, and wrap fs.ErrNotExist, fs.ErrExist, fs.ErrPermission and
 // ErrUnavailable where they apply.
 type Store interface {
-	// Glob lists the files that match a pattern, sorted by name. A name without wildcards lists that file; if it is
-	// not there, or is no file, the error says so. A pattern that matches nothing gives an empty list.
+	// Glob lists the files that match a pattern of path.Match, sorted by name. A name without wildcards must be that
+	// of a file. For a pattern that matches nothing the list is empty.
 	Glob(ctx context.Context, pattern string) ([]Info, error)
 
-	// List lists what stands directly in a folder, sorted by name; the names of folders end in a slash. A folder
-	// that is not there is empty.
+	// List lists the files and folders directly in a folder, sorted by name; the names of folders end in a slash. A
+	// folder that does not exist is empty.
 	List(ctx context.Context, dir string) ([]Info, error)
 
 	// Stat describes one file.
 	Stat(ctx context.Context, name string) (Info, error)
 
-	// Open opens a file for reading at any place.
+	// Open opens a file for reading at any offset.
 	Open(ctx context.Context, name string) (File, error)
 
-	// Create starts to write a file. It appears under its name, whole, when Commit returns. Of several writers whose
-	// condition is Absent exactly one succeeds.
+	// Create begins to write a file, which appears complete when Commit returns. Of several writers whose condition
+	// is Absent exactly one succeeds.
 	//
-	// A process may sleep at any time, for hours, also after Held has said yes. If the folder was emptied meanwhile,
-	// by its removal or by Sweep, a file system writes nothing after that; an object store may, and takes away again what it wrote.
+	// A process may be suspended for hours, even after Held has returned nil. If the folder is removed or swept
+	// meanwhile, a file system writes nothing after that; an object store may, and removes it again.
 	Create(ctx context.Context, name string, c Condition) (Writer, error)
 
-	// Remove deletes a file. It is no error if it is not there. What another run has put in its place, after Held has
-	// said yes and the folder was emptied, it spares.
+	// Remove deletes a file, if it exists. It does not delete a file that another run wrote in its place after Held
+	// returned nil and the folder was removed or swept.
 	Remove(ctx context.Context, name string, held Held) error
 
-	// Sweep deletes what interrupted writers left directly in a folder. A writer that sleeps there fails when it wakes.
+	// Sweep deletes the temporary files of interrupted writers directly in a folder. A suspended writer fails when it
+	// resumes.
 	Sweep(ctx context.Context, dir string, held Held) error
 
-	// CheckWritable reports why files cannot be created in a folder, which may not be there yet. It writes nothing.
+	// CheckWritable returns why files cannot be created in a folder, which may not exist yet. It writes nothing.
 	CheckWritable(ctx context.Context, dir string) error
 }
 
@@ -93,11 +94,10 @@ type Store interface {
 type File interface {
 	io.ReaderAt
 	io.Closer
-	Info() (Info, error) // as it is now, or, where what was opened cannot change, as that is
+	Info() (Info, error) // as it is now
 }
 
-// Writer writes a file of which nobody sees anything before Commit. After a failed write, or to give up, Abort leaves
-// nothing behind; after Commit it does nothing.
+// Writer writes a file that is invisible before Commit. Abort discards it; after Commit Abort does nothing.
 type Writer interface {
 	io.Writer
 	Commit() error
@@ -109,7 +109,7 @@ var (
 	stores = map[string]Store{}
 )
 
-// Register makes a store known for names that start with scheme and "://". It is called from init functions.
+// Register registers a store for names that start with scheme and "://". Call it from an init function.
 func Register(scheme string, s Store) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -119,7 +119,7 @@ func Register(scheme string, s Store) {
 	stores[scheme] = s
 }
 
-// For returns the store that holds the file of that name.
+// For returns the store of a file.
 func For(name string) (Store, error) {
 	scheme, _, ok := strings.Cut(name, "://")
 	if !ok {
@@ -130,10 +130,10 @@ func For(name string) (Store, error) {
 	if s, ok := stores[scheme]; ok {
 		return s, nil
 	}
-	return nil, fmt.Errorf("%s: %s:// is not supported; use a path of the file system, or gs://", name, scheme)
+	return nil, fmt.Errorf("%s: %s:// is not supported; use a file path or gs://", name, scheme)
 }
 
-// Absolute names a file of the file system from its root, so that every process means the same by it.
+// Absolute returns the absolute path of a file on disk, so that it is the same for every process. Other names are unchanged.
 func Absolute(name string) (string, error) {
 	if name == "" || strings.Contains(name, "://") {
 		return name, nil
@@ -142,16 +142,16 @@ func Absolute(name string) (string, error) {
 	return absolute, named(name, err)
 }
 
-// Join appends parts to the name of a folder.
+// Join appends elements to the name of a folder.
 func Join(dir string, parts ...string) string {
 	return strings.TrimRight(dir, "/") + "/" + strings.Join(parts, "/")
 }
 
-// ReadAll returns the content of a small file, and fails if it has more than the given number of bytes.
-func ReadAll(ctx context.Context, name string, most int64) (content []byte, err error) {
+// ReadAll returns the content of a file of at most limit bytes, or ErrTooLarge.
+func ReadAll(ctx context.Context, name string, limit int64) (content []byte, err error) {
 	err = With(ctx, name, func(f File, info Info) (err error) {
-		if info.Size > most {
-			return fmt.Errorf("%s: %w: it has %d bytes, and at most %d are read", name, ErrTooLarge, info.Size, most)
+		if info.Size > limit {
+			return fmt.Errorf("%s: %w: %d bytes, the limit is %d", name, ErrTooLarge, info.Size, limit)
 		}
 		content, err = io.ReadAll(io.NewSectionReader(f, 0, info.Size))
 		return err
@@ -159,10 +159,10 @@ func ReadAll(ctx context.Context, name string, most int64) (content []byte, err 
 	return content, err
 }
 
-// ErrTooLarge is wrapped by the error for a file that is too large for what it should be.
+// ErrTooLarge is wrapped by the error for a file that is larger than a limit.
 var ErrTooLarge = errors.New("is too large")
 
-// ErrIrregular is wrapped by the error for a pipe or a device, which has no size and no place to read from again.
+// ErrIrregular is wrapped by the error for a pipe or a device, which has no size and cannot be read twice.
 var ErrIrregular = errors.New("is not a regular file")
 
 // WriteAll writes a small file.

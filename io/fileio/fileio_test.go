@@ -3,25 +3,13 @@ package fileio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 )
-
-func names(files []Info) []string {
-	var out []string
-	for _, f := range files {
-		out = append(out, filepath.Base(f.Name))
-	}
-	return out
-}
 
 func write(t *testing.T, name, content string) string {
 	t.Helper()
@@ -29,42 +17,6 @@ func write(t *testing.T, name, content string) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-func TestWriterIsAllOrNothing(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "deep", "er", "file")
-	w, err := (local{}).Create(t.Context(), name, Condition{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]byte("half")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the file can be seen before Commit")
-	}
-	w.Abort()
-	w.Abort()
-	if left, err := (local{}).List(t.Context(), filepath.Dir(name)); err != nil || len(left) > 0 {
-		t.Errorf("Abort leaves %v, %v", left, err)
-	}
-	if got, err := (local{}).List(t.Context(), dir); err != nil || len(got) != 1 || got[0].Name != dir+"/deep/" {
-		t.Errorf("the folder is listed as %v, %v", got, err)
-	}
-	write(t, name, "one")
-	write(t, name, "two")
-	if got, err := ReadAll(t.Context(), name, 1<<20); string(got) != "two" || err != nil {
-		t.Errorf("read %q, %v", got, err)
-	}
-	w, _ = (local{}).Create(t.Context(), name, Condition{})
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	w.Abort()
-	if _, err := os.Stat(name); err != nil {
-		t.Error("Abort after Commit removes the file")
-	}
 }
 
 // Content that may not have reached the disk is not published. A pipe can be closed, but not synced.
@@ -80,56 +32,7 @@ func TestCommitFailsIfTheDiskDoes(t *testing.T) {
 	}
 }
 
-func TestOneOfSeveralWritersWins(t *testing.T) {
-	dir := t.TempDir()
-	for round := range 20 {
-		name := filepath.Join(dir, fmt.Sprint(round))
-		var wg sync.WaitGroup
-		var won atomic.Int32
-		var winner atomic.Value
-		for i := range 8 {
-			wg.Go(func() {
-				content := fmt.Sprintf("written by %d", i)
-				switch err := WriteAll(context.Background(), name, []byte(content), Condition{Absent: true}); {
-				case err == nil:
-					won.Add(1)
-					winner.Store(content)
-				case !errors.Is(err, fs.ErrExist):
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if got, err := ReadAll(t.Context(), name, 1<<20); won.Load() != 1 || err != nil || string(got) != winner.Load() {
-			t.Errorf("%d winners, content %q, winner %q, %v", won.Load(), got, winner.Load(), err)
-		}
-	}
-	if left, _ := (local{}).List(t.Context(), dir); len(left) != 20 {
-		t.Errorf("%d files are left, want 20", len(left))
-	}
-}
-
-func TestSweepRemovesWhatInterruptedWritersLeft(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "kept"), "x")
-	write(t, filepath.Join(dir, ".hidden"), "x")
-	for _, name := range []string{"a", "b"} {
-		if _, err := (local{}).Create(t.Context(), filepath.Join(dir, name), Condition{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := (local{}).Sweep(t.Context(), dir, nil); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := (local{}).List(t.Context(), dir); err != nil || !slices.Equal(names(left), []string{".hidden", "kept"}) {
-		t.Errorf("left %v, %v", left, err)
-	}
-	if err := (local{}).Sweep(t.Context(), filepath.Join(dir, "absent"), nil); err != nil {
-		t.Error(err)
-	}
-}
-
-// emptied are ways in which a folder is freed while a process sleeps that was about to change it.
+// emptied are ways in which a folder is emptied while a process is suspended that was about to change it.
 var emptied = map[string]func(t *testing.T, dir string){
 	"removed": func(t *testing.T, dir string) {
 		if err := os.RemoveAll(dir); err != nil {
@@ -146,7 +49,7 @@ var emptied = map[string]func(t *testing.T, dir string){
 	},
 }
 
-// What was allowed before a sleep is not done after it, to a folder that was emptied and has another's file meanwhile.
+// A suspended process does not change a folder that was emptied meanwhile, and may have another run's file.
 func TestSleepersChangeNothing(t *testing.T) {
 	for what, empty := range emptied {
 		dir := filepath.Join(t.TempDir(), "out")
@@ -177,7 +80,7 @@ func TestSleepersChangeNothing(t *testing.T) {
 			}
 		}
 		write(t, name, "mine")
-		// Held is asked again, since the removal has failed.
+		// Held is called again, since the removal has failed.
 		slept := false
 		err := (local{}).Remove(t.Context(), name, func(ctx context.Context) error {
 			if slept {
@@ -198,7 +101,7 @@ func TestSleepersChangeNothing(t *testing.T) {
 	}
 }
 
-// Without the system call that renames exclusively, a link does it.
+// Without a system call that renames exclusively, a link does it.
 func TestLinkExclusive(t *testing.T) {
 	dir := t.TempDir()
 	from, to := write(t, filepath.Join(dir, "from"), "one"), filepath.Join(dir, "to")
@@ -231,15 +134,7 @@ func TestCheckWritable(t *testing.T) {
 	}
 }
 
-func TestErrorsAreOneLineWithTheFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "none")
-	_, err := (local{}).Open(t.Context(), name)
-	if want := name + ": no such file or directory"; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the error does not wrap fs.ErrNotExist")
-	}
+func TestUnknownScheme(t *testing.T) {
 	if _, err := For("s3://bucket/file"); err == nil || !strings.Contains(err.Error(), "s3://") {
 		t.Errorf("an unknown scheme gives %v", err)
 	}

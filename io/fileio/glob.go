@@ -13,14 +13,13 @@ import (
 	"syscall"
 )
 
-// Glob understands the patterns of filepath.Match, which filepath.Glob does too; but that passes over folders that it
-// cannot read, and so over the files in them.
+// Glob matches as filepath.Glob does, but a folder or file that cannot be read is an error instead of being skipped.
 func (local) Glob(_ context.Context, pattern string) ([]Info, error) {
-	// A file may have a name that looks like a pattern.
+	// The name of a file may look like a pattern.
 	i, err := os.Stat(pattern)
 	switch {
 	case err == nil && i.IsDir():
-		return nil, fmt.Errorf("%s: is a directory; name its files, as in '%s/*'", pattern, strings.TrimRight(pattern, "/"))
+		return nil, fmt.Errorf("%s: is a folder; name its files, as in '%s/*'", pattern, strings.TrimRight(pattern, "/"))
 	case err == nil && !i.Mode().IsRegular():
 		return nil, irregular(pattern)
 	case err == nil:
@@ -48,14 +47,14 @@ func (local) Glob(_ context.Context, pattern string) ([]Info, error) {
 	return w.files, nil
 }
 
-// walk collects what a pattern matches.
+// walk collects the files that match a pattern.
 type walk struct {
 	pattern string
 	files   []Info
-	folders int // that the whole pattern matches, and that are passed over
+	folders int // that match the whole pattern, and are skipped
 }
 
-// descend matches the rest of the pattern, element by element, below a folder: "", or a name that ends in a slash.
+// descend matches the remaining elements of the pattern below a folder: "", or a name that ends in a slash.
 func (w *walk) descend(dir string, elements []string) error {
 	element, last := elements[0], len(elements) == 1
 	if !strings.ContainsAny(element, `*?[\`) {
@@ -75,7 +74,7 @@ func (w *walk) descend(dir string, elements []string) error {
 	}
 	for _, e := range entries {
 		if ok, err := filepath.Match(element, e.Name()); !ok || err != nil {
-			continue // of the pattern it is known that it is good
+			continue // Glob has checked the pattern
 		}
 		if !last && !e.IsDir() && e.Type() != fs.ModeSymlink {
 			continue
@@ -89,7 +88,7 @@ func (w *walk) descend(dir string, elements []string) error {
 	return nil
 }
 
-// absent tells that there is nothing of that name from a link to nothing.
+// absent reports whether nothing has that name, not even a broken symlink.
 func absent(name string, err error) bool {
 	if errors.Is(err, syscall.ENOTDIR) {
 		return true
@@ -101,14 +100,14 @@ func absent(name string, err error) bool {
 	return err != nil
 }
 
-// visit takes a file, or goes on below a folder.
+// visit adds a file, or descends into a folder.
 func (w *walk) visit(name string, i fs.FileInfo, err error, rest []string) error {
 	switch {
 	case err != nil:
 		return named(name, err)
 	case len(rest) > 0 && i.IsDir():
 		return w.descend(name+"/", rest)
-	case len(rest) > 0: // a file, below which nothing lies
+	case len(rest) > 0: // a file in place of a folder
 	case i.IsDir():
 		w.folders++
 	case !i.Mode().IsRegular():

@@ -18,7 +18,7 @@ import (
 // local is the file system of the machine, or one that all machines mount.
 type local struct{}
 
-// plain is an error's cause without the operation and the name, which our own messages put first.
+// plain returns the cause of an error, without the operation and the name.
 func plain(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -81,7 +81,7 @@ func (local) List(_ context.Context, dir string) ([]Info, error) {
 type localFile struct{ *os.File }
 
 func (local) Open(_ context.Context, name string) (File, error) {
-	i, err := os.Stat(name) // to open a pipe may wait for ever
+	i, err := os.Stat(name) // since opening a pipe may block
 	if err == nil && !i.Mode().IsRegular() && !i.IsDir() {
 		return nil, irregular(name)
 	}
@@ -93,7 +93,7 @@ func (local) Open(_ context.Context, name string) (File, error) {
 }
 
 func irregular(name string) error {
-	return fmt.Errorf("%s: %w; write it to a file first", name, ErrIrregular)
+	return fmt.Errorf("%s: %w; copy its content to a file first", name, ErrIrregular)
 }
 
 func (f localFile) ReadAt(p []byte, offset int64) (int, error) {
@@ -113,18 +113,18 @@ func (f localFile) Info() (Info, error) {
 	return infoOf(f.Name(), i), nil
 }
 
-// Temporary files lie beside the file that they become. Their names start with a dot, which keeps readers of the folder
-// from seeing them.
+// Temporary files are in the folder of the file that they become. Their names start with a dot, so that readers of the
+// folder ignore them.
 //
-// They are also what ties a change to the folder as it is: whoever empties it, with rm -rf or Sweep, takes them away. A
-// temporary file, or folder, is made first; then Held is asked; and the change itself moves the temporary file, or
-// moves something into the temporary folder, which fails if that is gone. So what was decided before a sleep is not done after it.
+// They also protect a folder from a process that was suspended. Each change first creates a temporary file or folder, then
+// calls Held, and then renames the temporary file, or renames something into the temporary folder. If the folder was
+// removed or swept in between, the temporary file is gone and the rename fails.
 const (
 	temporaryPrefix = "."
 	temporarySuffix = ".sparsenb-tmp"
 )
 
-// temporary is a new name beside that of a file.
+// temporary returns the name of a new temporary file for a file.
 func temporary(name string) string {
 	dir, base := filepath.Split(name)
 	return filepath.Join(dir, fmt.Sprintf("%s%s.%016x%s", temporaryPrefix, base, rand.Uint64(), temporarySuffix))
@@ -154,8 +154,8 @@ func (w *localWriter) Write(p []byte) (int, error) {
 	return n, named(w.name, err)
 }
 
-// settle brings the content to the disk.
-func (w *localWriter) settle() error {
+// flush writes the content to the disk and closes the file.
+func (w *localWriter) flush() error {
 	err := w.file.Sync()
 	if e := w.file.Close(); err == nil {
 		err = e
@@ -164,10 +164,10 @@ func (w *localWriter) settle() error {
 }
 
 func (w *localWriter) Commit() error {
-	if err := w.settle(); err != nil {
+	if err := w.flush(); err != nil {
 		return named(w.name, err)
 	}
-	if err := w.condition.Held.check(w.ctx); err != nil {
+	if err := w.condition.Held.Check(w.ctx); err != nil {
 		return err
 	}
 	rename := os.Rename
@@ -176,7 +176,7 @@ func (w *localWriter) Commit() error {
 	}
 	err := rename(w.file.Name(), w.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := w.condition.Held.check(w.ctx); err != nil {
+		if err := w.condition.Held.Check(w.ctx); err != nil {
 			return err
 		}
 		err = ErrSwept
@@ -193,11 +193,11 @@ func (w *localWriter) Abort() {
 		return
 	}
 	w.done = true
-	// The file is unwanted, so that closing it fails is no loss; what cannot be removed, Sweep will find.
+	// Errors do not matter: the content is discarded, and Sweep removes the file later.
 	_ = errors.Join(w.file.Close(), os.Remove(w.file.Name()))
 }
 
-// linkExclusive renames a file where the system has no call for it that spares what has the new name.
+// linkExclusive renames a file unless the new name exists, on systems without a call for it.
 func linkExclusive(from, to string) error {
 	if err := os.Link(from, to); err != nil {
 		return err
@@ -205,7 +205,7 @@ func linkExclusive(from, to string) error {
 	return ignoreAbsent(os.Remove(from))
 }
 
-// syncDir makes the names in a folder survive a loss of power.
+// syncDir writes the names in a folder to the disk.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -218,24 +218,24 @@ func syncDir(dir string) error {
 	return err
 }
 
-// Remove moves the file into a temporary folder, which it removes.
+// Remove renames the file into a temporary folder, and removes that.
 func (local) Remove(ctx context.Context, name string, held Held) error {
 	for {
 		if _, err := os.Lstat(name); err != nil {
 			return named(name, ignoreAbsent(err))
 		}
-		grave := temporary(name)
-		if err := os.Mkdir(grave, 0o777); err != nil {
-			return named(name, ignoreAbsent(err)) // without its folder the file is gone, too
+		trash := temporary(name)
+		if err := os.Mkdir(trash, 0o777); err != nil {
+			return named(name, ignoreAbsent(err)) // without its folder there is no file either
 		}
-		err := held.check(ctx)
+		err := held.Check(ctx)
 		if err == nil {
-			err = named(name, os.Rename(name, filepath.Join(grave, "removed")))
+			err = named(name, os.Rename(name, filepath.Join(trash, "removed")))
 		}
-		if e := os.RemoveAll(grave); err == nil {
+		if e := os.RemoveAll(trash); err == nil {
 			err = named(name, e)
 		}
-		// Either name may be gone: this one, or that of the folder, which another attempt at the same run has swept.
+		// The file is gone, or the temporary folder, which another attempt of the same run swept: try again.
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -265,12 +265,12 @@ func (l local) Sweep(ctx context.Context, dir string, held Held) error {
 	return nil
 }
 
-// CheckWritable asks the nearest folder that is there.
+// CheckWritable checks the nearest folder that exists.
 func (local) CheckWritable(_ context.Context, dir string) error {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		i, err := os.Stat(at)
 		if _, e := os.Lstat(at); errors.Is(err, fs.ErrNotExist) && e == nil {
-			return fmt.Errorf("%s: %s is a link to nothing", dir, at)
+			return fmt.Errorf("%s: %s is a broken symlink", dir, at)
 		}
 		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
 			continue

@@ -2,5 +2,5 @@
 
 package fileio
 
-// renameExclusive renames a file unless the new name is taken.
+// renameExclusive renames a file unless the new name exists.
 func renameExclusive(from, to string) error { return linkExclusive(from, to) }

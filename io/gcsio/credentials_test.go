@@ -19,14 +19,13 @@ import (
 	"github.com/sparsenb/sparsenb/internal/fakegcs"
 )
 
-// Without credentials nothing is read, not even what anybody may read; the error names the way out. The next call tries
-// again.
+// Without credentials nothing is read, not even from public buckets; the error says what to do. The next call tries again.
 func TestCredentials(t *testing.T) {
 	fakegcs.Start(t, "b")
 	emulator := os.Getenv("STORAGE_EMULATOR_HOST")
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none.json"))
-	s := &store{}
+	s := newStore()
 	_, err := s.Stat(t.Context(), "gs://b/file")
 	if err == nil || !strings.HasPrefix(err.Error(), "gs://b/file: no credentials for Google Cloud Storage; run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the error is %v", err)
@@ -40,7 +39,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Credentials that have expired, or were revoked, are no fault of the network.
+// Credentials that have expired or were revoked are not a fault of the network.
 func TestRefusedCredentials(t *testing.T) {
 	google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -65,8 +64,8 @@ func TestRefusedCredentials(t *testing.T) {
 	}
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
-	_, err = (&store{}).Stat(t.Context(), "gs://b/file")
-	want := `gs://b/file: Google refuses the credentials (auth: cannot fetch token: 400 Response: {"error": "invalid_grant", "error_description": "Token has been expired or revoked."}); ` + remedy
+	_, err = newStore().Stat(t.Context(), "gs://b/file")
+	want := `gs://b/file: Google rejected the credentials (auth: cannot fetch token: 400 Response: {"error": "invalid_grant", "error_description": "Token has been expired or revoked."}); ` + remedy
 	if !errors.Is(err, fs.ErrPermission) || err.Error() != want {
 		t.Errorf("the error is %v", err)
 	}

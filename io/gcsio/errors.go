@@ -14,58 +14,29 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/objectio"
 )
 
-// failure is an error of the library in our words. It wraps what package fs or fileio calls it.
-type failure struct {
-	text        string
-	kind, cause error
-}
+// remedy says how to get credentials.
+const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to a key file"
 
-// Error is one line.
-func (f *failure) Error() string { return f.text }
-
-// Unwrap returns the kind and the cause.
-func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
-
-// remedy is the way to credentials.
-const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a key"
-
-// errSilent is the cause of a context that has ended because nothing came.
-var errSilent = errors.New("no answer in time")
-
-func named(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", name, plain(err))
-}
-
-// plain says what the service has answered, or why it has not. All that is no clear answer may pass.
+// plain maps an error of the library to one of package objectio. Whatever is no clear answer may pass.
 func plain(err error) error {
-	if errors.Is(err, storage.ErrObjectNotExist) {
-		return &failure{"no such object", fs.ErrNotExist, err}
-	}
-	if errors.Is(err, storage.ErrBucketNotExist) {
-		return &failure{"no such bucket", fs.ErrNotExist, err}
-	}
 	var answer *googleapi.Error
-	if errors.As(err, &answer) {
-		return &failure{said(answer), kindOf(answer.Code), err}
-	}
-	if errors.Is(err, errReplaced) {
-		return err
-	}
-	if errors.Is(err, errFlipped) {
-		return &failure{err.Error(), fileio.ErrUnavailable, err}
-	}
-	var token *auth.Error
-	if errors.As(err, &token) && !token.Temporary() {
-		cause := strings.Join(strings.Fields(token.Error()), " ") // it may have lines
-		return &failure{fmt.Sprintf("Google refuses the credentials (%s); %s", cause, remedy), fs.ErrPermission, err}
-	}
-	silent := errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded)
-	if errors.Is(err, context.Canceled) && !silent {
+	var credentials *auth.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, storage.ErrObjectNotExist):
+		return &objectio.Error{Text: "no such object", Kind: fs.ErrNotExist, Cause: err}
+	case errors.Is(err, storage.ErrBucketNotExist):
+		return &objectio.Error{Text: "no such bucket", Kind: fs.ErrNotExist, Cause: err}
+	case errors.As(err, &answer):
+		return &objectio.Error{Text: textOf(answer), Kind: kindOf(answer.Code), Cause: err}
+	case errors.As(err, &credentials) && !credentials.Temporary():
+		cause := strings.Join(strings.Fields(credentials.Error()), " ") // it may have several lines
+		return &objectio.Error{Text: fmt.Sprintf("Google rejected the credentials (%s); %s", cause, remedy), Kind: fs.ErrPermission, Cause: err}
+	case errors.Is(err, context.Canceled):
 		return err
 	}
 	text := err.Error()
@@ -73,16 +44,13 @@ func plain(err error) error {
 	if errors.As(err, &transport) {
 		text = transport.Err.Error()
 	}
-	if silent {
-		text = fmt.Sprintf("no answer within %s (%s)", patience, text)
-	}
-	return &failure{"Google Cloud Storage cannot be reached: " + text, fileio.ErrUnavailable, err}
+	return &objectio.Error{Text: "Google Cloud Storage cannot be reached: " + text, Kind: fileio.ErrUnavailable, Cause: err}
 }
 
-// kindOf is what an HTTP status means.
+// kindOf maps an HTTP status.
 func kindOf(status int) error {
 	switch status {
-	case http.StatusNotFound: // of what is written to
+	case http.StatusNotFound: // the bucket of an upload
 		return fs.ErrNotExist
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fs.ErrPermission
@@ -94,20 +62,17 @@ func kindOf(status int) error {
 	return fileio.ErrUnavailable
 }
 
-// said is an answer in one line.
-func said(answer *googleapi.Error) string {
+// textOf returns an answer in one line.
+func textOf(answer *googleapi.Error) string {
 	text := fmt.Sprintf("%d %s", answer.Code, http.StatusText(answer.Code))
-	message, _, _ := strings.Cut(answer.Message, "\n")
-	if kind := kindOf(answer.Code); kind == fs.ErrPermission || kind == fs.ErrNotExist {
-		text = map[error]string{fs.ErrPermission: fs.ErrPermission.Error(), fs.ErrNotExist: "no such bucket"}[kind]
+	switch kindOf(answer.Code) {
+	case fs.ErrPermission:
+		text = fs.ErrPermission.Error()
+	case fs.ErrNotExist:
+		text = "no such bucket"
 	}
-	if message != "" {
+	if message, _, _ := strings.Cut(answer.Message, "\n"); message != "" {
 		text += " (" + strings.TrimSuffix(message, ".") + ")"
 	}
 	return text
-}
-
-func hasStatus(err error, status int) bool {
-	var answer *googleapi.Error
-	return errors.As(err, &answer) && answer.Code == status
 }

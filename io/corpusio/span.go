@@ -9,14 +9,14 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Span is a stretch of an input file that was read, with its CRC-32C. Object stores know files by the same checksum.
+// Span is the part [Start, End) of a file, and the CRC-32C of its stored bytes.
 type Span struct {
 	File       File
 	Start, End int64
 	CRC        uint32
 }
 
-// Join appends b to a, if it follows it in the same file.
+// Join returns the span of a and b, if b follows a in the same file.
 func Join(a, b Span) (Span, bool) {
 	if a.File != b.File || a.End != b.Start {
 		return a, false
@@ -24,21 +24,20 @@ func Join(a, b Span) (Span, bool) {
 	return Span{a.File, a.Start, b.End, combine(a.CRC, b.CRC, b.End-b.Start)}, true
 }
 
-// Check compares the checksum of a file that was read from start to end with the one that its store keeps, if it keeps
-// one.
+// Check compares the checksum of a whole file with the one that its store recorded, if there is one.
 func (s Span) Check() error {
 	whole := s.Start == 0 && s.End == s.File.Size
 	if got := fileio.Checksum(s.CRC); whole && s.File.CRC32C != "" && s.File.CRC32C != got {
-		return fmt.Errorf("%s: the bytes that were read have the CRC-32C %s, the stored ones %s: they changed on the way; run the command again",
+		return fmt.Errorf("%s: checksum mismatch: the bytes that were read have CRC-32C %s, those in the store %s; run the command again",
 			s.File.Name, got, s.File.CRC32C)
 	}
 	return nil
 }
 
-// combine returns the CRC of two stretches from the CRC of each and the length of the second. A CRC is linear over
-// GF(2): to let n zero bits pass multiplies it by xⁿ modulo the polynomial.
+// combine returns the CRC of two byte strings from the CRC of each and the length of the second. A CRC is linear over
+// GF(2): appending n zero bits multiplies it by xⁿ modulo the polynomial.
 func combine(a, b uint32, n int64) uint32 {
-	// power[i] is x to the 2ⁱ⁺³, that is 2ⁱ zero bytes; products are taken in reflected bit order, where 1<<31 is x⁰.
+	// power is x to the 2ⁱ⁺³, that is 2ⁱ zero bytes. Products are in reflected bit order, where 1<<31 is x⁰.
 	power := multiply(1<<30, 1<<30) // x²
 	power = multiply(power, power)  // x⁴
 	power = multiply(power, power)  // x⁸
@@ -52,7 +51,7 @@ func combine(a, b uint32, n int64) uint32 {
 	return multiply(shift, a) ^ b
 }
 
-// multiply is a·b modulo the polynomial.
+// multiply returns a·b modulo the polynomial.
 func multiply(a, b uint32) (product uint32) {
 	for ; a != 0; a <<= 1 {
 		if a&(1<<31) != 0 {

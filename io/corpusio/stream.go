@@ -1,0 +1,176 @@
+package corpusio
+
+import (
+	"bufio"
+	"compress/bzip2"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+// CorruptError is an input whose content cannot be read to its end. A retry cannot help.
+type CorruptError struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"` // in the file as it is stored
+	Cause  string `json:"cause"`
+}
+
+// Error is one line with the file, the place and the cause.
+func (e *CorruptError) Error() string {
+	if e.Offset == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Cause)
+	}
+	return fmt.Sprintf("%s, byte %d: %s", e.File, e.Offset, e.Cause)
+}
+
+const (
+	bufferBytes = 256 << 10
+
+	// maxZstdWindow is the most memory that a .zst file may ask for: the window of zstd --ultra --long=27.
+	maxZstdWindow = 128 << 20
+)
+
+// stream is the decompressed content of a file from an offset on. It knows nothing of lines or documents.
+type stream struct {
+	stored  stored
+	content io.Reader
+	ahead   *bufio.Reader // between stored and content, if the decompressor needs one
+	opening error         // of the decompressor; Read returns it
+	free    func()
+}
+
+// openStream opens a range of a file for reading from an offset, at or before its start. Reading may go on beyond the
+// range; the checksum is that of the range.
+func openStream(ctx context.Context, r Range, from int64) (*stream, error) {
+	store, err := fileio.For(r.File.Name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := store.Open(ctx, r.File.Name)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{stored: stored{file: f, span: Span{File: r.File, Start: r.Start, End: r.End}, at: from}, free: func() {}}
+	switch r.File.Compression {
+	case Plain:
+		s.content = &s.stored
+	case Gzip:
+		s.ahead = bufio.NewReaderSize(&s.stored, bufferBytes)
+		s.content, s.opening = gzip.NewReader(s.ahead)
+	case Zstd:
+		var z *zstd.Decoder
+		z, s.opening = zstd.NewReader(&s.stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		if s.opening == nil {
+			s.content, s.free = z, z.Close
+		}
+	case Bzip2:
+		s.ahead = bufio.NewReaderSize(&s.stored, bufferBytes)
+		s.content = bzip2.NewReader(s.ahead)
+	default:
+		return nil, errors.Join(fmt.Errorf("%s: unknown compression %q", r.File.Name, r.File.Compression), f.Close())
+	}
+	return s, nil
+}
+
+// Read reads decompressed bytes. Its errors are io.EOF, a *CorruptError or those of the store.
+func (s *stream) Read(p []byte) (n int, err error) {
+	if err = s.opening; err == nil {
+		n, err = s.content.Read(p)
+	}
+	if err == nil || s.opening == nil && err == io.EOF {
+		return n, err
+	}
+	if s.stored.err != nil { // a retry may help
+		return n, s.stored.err
+	}
+	cause := "the compressed data is corrupt (" + strings.TrimPrefix(err.Error(), "bzip2 data invalid: ") + ")"
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		cause = "the compressed data is truncated"
+	}
+	offset := s.stored.at
+	if s.ahead != nil {
+		offset -= int64(s.ahead.Buffered())
+	}
+	return n, &CorruptError{s.stored.span.File.Name, offset, cause}
+}
+
+// BytesRead returns how many stored bytes have been read from the start of the range on.
+func (s *stream) BytesRead() int64 { return s.stored.at - s.stored.span.Start }
+
+// Span returns the range with the checksum of what was read of it.
+func (s *stream) Span() Span { return s.stored.span }
+
+// close closes the file after the given error, or nil. If all went well it reads the rest of the range, for the checksum,
+// and checks that the file has not changed. So it does for a corrupt file whose store keeps a checksum, which tells
+// whether the file is stored like that.
+func (s *stream) close(err error) error {
+	var corrupt *CorruptError
+	if err == nil || errors.As(err, &corrupt) && s.stored.span.File.CRC32C != "" {
+		if e := s.stored.finish(); e != nil {
+			err = e
+		}
+	}
+	if e := s.Abandon(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Abandon closes the file without reading the rest.
+func (s *stream) Abandon() error {
+	s.free()
+	return s.stored.file.Close()
+}
+
+// stored reads the bytes of a file in order, and computes the checksum of those in its span.
+type stored struct {
+	file fileio.File
+	span Span
+	at   int64
+	err  error // of the store, to tell it from one of the content
+}
+
+func (s *stored) Read(p []byte) (int, error) {
+	size := s.span.File.Size
+	if s.at >= size {
+		return 0, io.EOF
+	}
+	n, err := s.file.ReadAt(p[:min(int64(len(p)), size-s.at)], s.at)
+	if errors.Is(err, io.EOF) {
+		err = nil
+		if n == 0 {
+			err = fmt.Errorf("%s: the file was truncated while it was read", s.span.File.Name)
+		}
+	}
+	if low, high := max(s.at, s.span.Start), min(s.at+int64(n), s.span.End); low < high {
+		s.span.CRC = crc32.Update(s.span.CRC, castagnoli, p[low-s.at:high-s.at])
+	}
+	s.at += int64(n)
+	s.err = err
+	return n, err
+}
+
+// finish reads up to the end of the span and checks that the file has not changed.
+func (s *stored) finish() error {
+	if s.at < s.span.End {
+		if _, err := io.Copy(io.Discard, io.LimitReader(s, s.span.End-s.at)); err != nil {
+			return err
+		}
+	}
+	now, err := s.file.Info()
+	if err != nil {
+		return err
+	}
+	if now.Size != s.span.File.Size || now.Version != s.span.File.Version {
+		return fmt.Errorf("%s: the file changed while it was read", s.span.File.Name)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package corpusio
+
+import (
+	"bytes"
+	"context"
+)
+
+// tsv is the format label<TAB>text: a document a line. Everything after the first tab is text.
+type tsv struct{}
+
+func (tsv) Name() string { return "" } // files of version 1 name no format
+
+func (tsv) Detect(context.Context, File) (bool, error) { return true, nil }
+
+func (tsv) Split(f File, size int64) []Range { return splitLines(f, size) }
+
+func (tsv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
+	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &tsvReader{lines: l, options: o, first: r.Start == 0}, nil
+}
+
+type tsvReader struct {
+	*lines
+	options Options
+	first   bool // the next line is the first of the file
+	skipped Skipped
+}
+
+func (r *tsvReader) Skipped() Skipped { return r.skipped }
+
+func (r *tsvReader) Next(d *Document) bool {
+	for {
+		line, offset, ok := r.next()
+		if !ok {
+			return false
+		}
+		first := r.first
+		r.first = false
+		switch {
+		case first && r.options.Header == Present:
+			r.skipped.Headers++
+			continue
+		case line == nil:
+			r.reject(offset, TooLong)
+			continue
+		case len(line) == 0:
+			r.skipped.Blank++
+			continue
+		}
+		tab := bytes.IndexByte(line, '\t')
+		if tab < 0 {
+			r.reject(offset, NoTab)
+			continue
+		}
+		if d.Label, d.Text = bytes.TrimSpace(line[:tab]), line[tab+1:]; len(d.Label) == 0 {
+			r.reject(offset, EmptyLabel)
+			continue
+		}
+		if r.options.anyLabel {
+			return true
+		}
+		if reason := checkLabel(d.Label); reason != "" {
+			r.reject(offset, reason)
+			continue
+		}
+		if first && r.options.Header == Unknown && isHeader(d.Label, d.Text) {
+			r.fail(&HeaderError{r.Span().File.Name, string(d.Label), string(d.Text)})
+			return false
+		}
+		switch n := bareReturns(d.Text); {
+		case n >= manyReturns:
+			r.fail(&CorruptError{r.Span().File.Name, offset, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
+			return false
+		case n > 0:
+			r.reject(offset, BareReturn)
+		case hasInnerMark(d.Text):
+			r.reject(offset, InnerMark)
+		default:
+			return true
+		}
+	}
+}
+
+func (r *tsvReader) reject(offset int64, reason Reason) {
+	r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+}
+
+// checkLabel returns why a label cannot be one, or "".
+func checkLabel(label []byte) Reason {
+	switch {
+	case bytes.IndexByte(label, 0) >= 0:
+		return NulLabel
+	case len(label) > MaxLabelBytes:
+		return LongLabel
+	}
+	return ""
+}
+
+// manyReturns is how many lines that end in CR alone, read as one, make the file corrupt. Fewer make a malformed line.
+const manyReturns = 10
+
+// bareReturns counts the carriage returns that are followed by something like label<TAB>, up to manyReturns.
+func bareReturns(text []byte) (n int) {
+	for n < manyReturns {
+		i := bytes.IndexByte(text, '\r')
+		if i < 0 {
+			break
+		}
+		text = text[i+1:]
+		if end := bytes.IndexAny(text, "\r\t"); end > 0 && text[end] == '\t' {
+			n++
+		}
+	}
+	return n
+}
+
+// hasInnerMark reports whether the text has a byte-order mark that is followed by something like label<TAB>: the first
+// line of a file that was joined to one without a newline at its end.
+func hasInnerMark(text []byte) bool {
+	i := bytes.Index(text, mark)
+	return i >= 0 && bytes.IndexByte(text[i:], '\t') > len(mark)
+}

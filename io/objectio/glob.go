@@ -1,0 +1,73 @@
+package objectio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+)
+
+const wildcards = "*?["
+
+// Glob lists the objects that match a pattern of path.Match. It lists the prefix of the pattern up to its first wildcard.
+func (s *Store) Glob(ctx context.Context, pattern string) ([]fileio.Info, error) {
+	bucket, object, err := s.split(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(bucket, wildcards) {
+		return nil, fmt.Errorf("%s: the name of a bucket cannot be a pattern", pattern)
+	}
+	// The name of an object may look like a pattern.
+	if object != "" && !strings.HasSuffix(object, "/") {
+		info, err := s.Stat(ctx, pattern)
+		if err == nil {
+			return []fileio.Info{info}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if !strings.ContainsAny(object, wildcards) {
+		return nil, s.explainAbsent(ctx, pattern)
+	}
+	return s.match(ctx, pattern, bucket, object)
+}
+
+// explainAbsent returns why there is no object of that name.
+func (s *Store) explainAbsent(ctx context.Context, name string) error {
+	found, err := s.list(ctx, name, s.folder(name), "/", 1)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%s: is a folder; name its files, as in '%s/*'", name, strings.TrimRight(name, "/"))
+	}
+	return fmt.Errorf("%s: %w", name, &Error{"no such object", fs.ErrNotExist, nil})
+}
+
+func (s *Store) match(ctx context.Context, pattern, bucket, object string) ([]fileio.Info, error) {
+	if _, err := path.Match(object, ""); err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	}
+	prefix := object[:strings.IndexAny(object, wildcards+`\`)]
+	delimiter := ""
+	if !strings.Contains(object[len(prefix):], "/") { // objects in deeper folders cannot match
+		delimiter = "/"
+	}
+	found, err := s.list(ctx, pattern, prefix, delimiter, 0)
+	if err != nil {
+		return nil, err
+	}
+	root := s.info(bucket, Object{}).Name
+	return slices.DeleteFunc(found, func(f fileio.Info) bool {
+		name := strings.TrimPrefix(f.Name, root)
+		match, err := path.Match(object, name)
+		return !match || err != nil || strings.HasSuffix(name, "/")
+	}), nil
+}
