@@ -92,7 +92,7 @@ func TestGoogleCloudStorage(t *testing.T) {
 	if _, ok := server.Get("b", "out/_STARTED.json"); ok {
 		t.Error("the claim is left")
 	}
-	if said := run(t, 0, args...); !strings.Contains(said, "gs://b/out: this run is published already; nothing was done") {
+	if said := run(t, 0, args...); !strings.Contains(said, "gs://b/out: this run is already published; nothing to do") {
 		t.Errorf("%s", said)
 	}
 	run(t, 0, "inspect", "--verify", "gs://b/out")
