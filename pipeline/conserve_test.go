@@ -68,12 +68,13 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 			MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes,
 		})
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
-		audit := auditParams(run, d)
+		audit := d.auditParams(run)
 		audit.Selection = true
 		totals, classes := transforms.SumTotals(s, totals, audit)
 		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Run: run, Output: dir, Shards: d.Shards})
 		audited := transforms.Audit(s, totals, parts, audit)
-		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
+		solved := transforms.Solve(s, audited, histogram, sel)
+		selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model})
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})
 	}, func(Progress) {})
 }

@@ -215,7 +215,7 @@ func TestOutputThatIsTaken(t *testing.T) {
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("another run: %v", err)
 	}
-	contains(t, err, "holds the output of another run")
+	contains(t, err, "contains another run")
 	// It may also come in between, when both have begun.
 	if err := runTrain(t, dir, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("another run, at the same time: exit %d, %v", exitOf(err), err)
@@ -226,7 +226,7 @@ func TestOutputThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Check(t.Context(), foreign, same)
-	contains(t, err, "is not empty: it holds thesis.tex")
+	contains(t, err, "not empty, contains thesis.tex")
 	_, err = Check(t.Context(), filepath.Join(foreign, "thesis.tex"), same)
 	contains(t, err, "is a file, not a folder")
 	_, err = Check(t.Context(), "s3://bucket/x", same)
@@ -240,7 +240,7 @@ func TestOutputThatIsTaken(t *testing.T) {
 		t.Errorf("the same run, interrupted: %v, %v", published, err)
 	}
 	_, err = Check(t.Context(), interrupted, NewRun("train", "test", &d, nil, &other))
-	contains(t, err, "is writing there or was interrupted")
+	contains(t, err, "is writing to it or was interrupted")
 	if err := runTrain(t, interrupted, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}

@@ -14,9 +14,10 @@ var count = command{
 	name: "count",
 	manual: `Usage: sparsenb count --input=GLOB --output=DIR [flags]
 
-Counts how often each word or n-gram occurs in each class, and in how many documents
-of the class. Input files have one document per line, label<TAB>text. The counts are
-written to DIR/counts; "sparsenb select --counts=DIR" selects features from them.
+Counts how often each word or n-gram occurs in each class, and in how many
+documents of the class. Input files have one document per line, label<TAB>text.
+The counts are written to DIR/counts; "sparsenb select --counts=DIR" selects
+features from them.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		documents := addDocumentFlags(fs)

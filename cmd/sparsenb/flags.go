@@ -87,9 +87,9 @@ func (f flags) manual() string {
 		g := f.set.Lookup(name)
 		value, text, _ := strings.Cut(g.Usage, " ")
 		if g.DefValue != "" && g.DefValue != "false" && !strings.Contains(text, "(default") {
-			text += " (default " + g.DefValue + ")"
+			text += " (default\u00a0" + g.DefValue + ")" // not to be wrapped
 		}
-		fmt.Fprintf(&b, "  --%s%s%s\n", name, value, wrap(text))
+		fmt.Fprintf(&b, "  --%s%s%s\n", name, value, strings.ReplaceAll(wrap(text), "\u00a0", " "))
 	}
 	return b.String()
 }

@@ -104,7 +104,7 @@ func TestGoogleCloudStorage(t *testing.T) {
 	}
 	run(t, 0, "--input=gs://b/in/*.tsv", "--output="+filepath.Join(t.TempDir(), "mixed"), "--k=5")
 	said := run(t, 2, append(options, "--input=gs://b/in/*.tsv", "--output=gs://b/out", "--k=7")...)
-	if !strings.HasPrefix(said, "sparsenb: gs://b/out: holds the output of another run") {
+	if !strings.HasPrefix(said, "sparsenb: gs://b/out: contains another run") {
 		t.Errorf("%s", said)
 	}
 }
@@ -120,7 +120,7 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 		{"gs://b/in", "gs://b/out", "gs://b/in: is a folder; name its files, as in 'gs://b/in/*'"},
 		{"gs://none/*", "gs://b/out", "gs://none/*: no such bucket"},
 		{"gs://b/in/*", "gs://none/out", "gs://none/out: no such bucket"},
-		{"gs://b/in/*", "gs://b/in", "gs://b/in: is not empty: it holds hamilton.tsv; choose another --output"},
+		{"gs://b/in/*", "gs://b/in", "gs://b/in: not empty, contains hamilton.tsv; choose another --output"},
 		{"gs://b/in/*", "gs:///out", "gs:///out: has no bucket; a name is gs://bucket/object"},
 		{"s3://b/in/*", "gs://b/out", "s3://b/in/*: s3:// is not supported; use a path of the file system, or gs://"},
 	} {

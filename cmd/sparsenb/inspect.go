@@ -22,13 +22,13 @@ var inspect = command{
 	name: "inspect",
 	manual: `Usage: sparsenb inspect [--verify] DIR [DIR]
 
-Shows a published run: its models with their features, weights and counts, what is
-proven about them, the gain at other k, and the input. With two folders, compares the
-models of two runs.
+Shows a published run: its models with their features, weights and counts, what
+is proven about them, the gain at other k, and the input. With two folders,
+compares the models of two runs.
 
---verify recomputes the results from the files: the checksums, the sums of tokens, the
-parameters and gains from the counts, and the upper bounds. It does not repeat the
-search that proved a model optimal.
+--verify recomputes the results from the files: the checksums, the sums of
+tokens, the parameters and gains from the counts, and the upper bounds. It does
+not repeat the search that proved a model optimal.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		verify := fs.Bool("verify", false, " recompute the results from the counts and compare them with the files")

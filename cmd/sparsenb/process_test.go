@@ -180,7 +180,7 @@ func TestSignalWhileStorageHangs(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("%v, want exit code 130", err)
 	}
-	if text := stderr.String(); text != "sparsenb: interrupted (interrupt): a step did not end and was given up; the same command starts again, or finds the run published\n" {
+	if text := stderr.String(); text != "sparsenb: interrupted (interrupt): a step did not end in time; repeat the command to finish the run\n" {
 		t.Errorf("%q", text)
 	}
 }

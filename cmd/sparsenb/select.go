@@ -13,17 +13,19 @@ var selectCommand = command{
 	name: "select",
 	manual: `Usage: sparsenb select --counts=DIR|FILE --output=DIR --k=K [flags]
 
-Selects features from counts, without reading the text. The counts are the output of
-"sparsenb count" or "sparsenb train", or a custom table: a CSV, TSV or Parquet file
-with either
-  a column named feature, and for each class a column of counts, named by its label; or
-  the columns feature, class and count, with a row for each feature and class, in any
-  order.
-A feature whose counts are all zero is still one of the vocabulary.
+Selects features from counts, without reading the text. The counts are the
+output of "sparsenb count" or "sparsenb train", or a custom table in a CSV, TSV
+or Parquet file. The table has one of two layouts:
+  wide  a column feature, and for each class a column of counts named by its
+        label
+  long  the columns feature, class and count, and optionally documents, with a
+        row for each feature and class in any order
+A feature whose counts are all zero is part of the vocabulary.
 
-A custom table does not have the number of documents. --class_documents=LABEL=N,…
-states it; the model then has an intercept. --model=bernoulli requires it, and counts
-documents: the column documents beside count if there is one, otherwise the counts.
+A custom table does not contain the number of documents of each class. Give it
+with --class_documents=LABEL=N,… for a model with an intercept, and for
+--model=bernoulli. The Bernoulli model uses the column documents, or if there is
+none, the counts as numbers of documents.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		output, selected, chooseRunner := addOutputFlag(fs), addSelectionFlags(fs), addRunnerFlags(fs)

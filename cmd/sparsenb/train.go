@@ -13,26 +13,26 @@ var train = command{
 	name: "train",
 	manual: `Usage: sparsenb [train] --input=GLOB --output=DIR --k=K [flags]
 
-Selects the k words that best distinguish the classes of labelled documents: those
-of the maximum-likelihood sparse naive Bayes model. The output states how far the
-selection is from the optimum at most; usually it is proven optimal.
+Selects the k words that best distinguish the classes of labelled documents:
+those of the maximum-likelihood sparse naive Bayes model. The result includes a
+bound on its distance from the optimum; usually it is proven optimal.
 
-Input files have one document per line, label<TAB>text. They may be compressed with
-gzip, zstd or bzip2, and may be on disk or in Google Cloud Storage
+Input files have one document per line, label<TAB>text. They may be compressed
+with gzip, zstd or bzip2, and may be on disk or in Google Cloud Storage
 (gs://bucket/object). Features are words, or n-grams of words or characters
 (--analyzer, --ngrams), counted by name or in hash buckets (--hash_bits).
 
-With two classes there is one model. With more, each class is compared with the rest
-(--strategy=ovr), each pair of classes is compared (ovo), or one set of features
-distinguishes all classes (joint).
+With two classes there is one model. With more, each class is compared with the
+rest (--strategy=ovr), each pair of classes is compared (ovo), or one set of
+features distinguishes all classes (joint).
 
 The run writes counts/, features.parquet, model.parquet, path.parquet and
-manifest.json to DIR, and _SUCCESS last. To finish an interrupted run, repeat the
-command. To repeat the command of a published run does nothing.
+manifest.json to DIR, and _SUCCESS last. To finish an interrupted run, repeat
+the command. Repeating the command of a published run does nothing.
 
-By default the job runs in this process on all cores and opens no port. To run it on
-a cluster, add --runner=flink or --runner=spark and --endpoint=HOST:PORT, or
---runner=dataflow; see docs/engines.md. Beam's other flags are accepted, too.
+By default the job runs in this process on all cores and opens no port. To run
+it on a cluster, add --runner=flink or --runner=spark and --endpoint=HOST:PORT,
+or --runner=dataflow; see docs/engines.md. Beam's other flags are accepted, too.
 
 Other commands (sparsenb help COMMAND):
   count     count the features of documents
@@ -41,12 +41,12 @@ Other commands (sparsenb help COMMAND):
   version   print the version
 
 Exit codes:
-  0  published, or already published by the same run
-  1  pipeline or storage failure; a retry may help
-  2  invalid command or configuration; a retry cannot help
-  3  the data failed a check; nothing was published
-  4  output already in use, or another run published first
-  130 and 143 are an interrupted run (SIGINT, SIGTERM).
+  0         published, or already published by the same run
+  1         pipeline or storage failure; a retry may help
+  2         invalid command or configuration; a retry cannot help
+  3         the data failed a check; nothing was published
+  4         output already in use, or another run published first
+  130, 143  interrupted (SIGINT, SIGTERM)
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		documents, selected := addDocumentFlags(fs), addSelectionFlags(fs)
