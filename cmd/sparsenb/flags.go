@@ -66,7 +66,7 @@ func (f flags) explain(err error) error {
 	}
 	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
-		return modelio.Usagef("%s", strings.NewReplacer("flag -", "flag --", "for -", "for --", ": -", ": --").Replace(err.Error()))
+		return modelio.Usagef("%s", strings.NewReplacer("invalid boolean flag ", "--", "flag -", "flag --", "for -", "for --", ": -", ": --").Replace(err.Error()))
 	}
 	var all []string
 	f.set.VisitAll(func(g *flag.Flag) { all = append(all, g.Name) })

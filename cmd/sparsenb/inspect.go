@@ -181,13 +181,13 @@ func printDifference(w io.Writer, a, b modelio.Published) {
 	}
 }
 
-// problems lists the models of a run.
+// problems lists the problems and ks of a run.
 func problems(p modelio.Published) string {
 	var list []string
 	for _, m := range p.Models {
 		list = append(list, fmt.Sprintf("%s, k = %d", m.Problem, m.K))
 	}
-	return p.Dir + " has " + cmp.Or(strings.Join(list, " and "), "none")
+	return p.Dir + " has " + cmp.Or(strings.Join(slices.Compact(list), " and "), "none")
 }
 
 func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, runA, runB modelio.Published) {

@@ -64,7 +64,7 @@ func addRunnerFlags(fs *flag.FlagSet) func() (pipeline.Runner, error) {
 // chooseRunner returns the runner that Beam's flags describe. The default is the direct runner.
 func chooseRunner() (r pipeline.Runner, err error) {
 	if *jobopts.Async {
-		return r, modelio.Usagef("--async is not supported; the command can be killed once the job is submitted")
+		return r, modelio.Usagef("--async is not supported: the command waits until the run is published, but can be killed once the job is submitted")
 	}
 	name := *runners.Runner
 	external := *jobopts.Endpoint != "" || *jobopts.EnvironmentType != ""
