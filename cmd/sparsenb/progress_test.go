@@ -48,7 +48,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("drew\n%q\nwant\n%q", b.String(), want)
 	}
 
-	// An engine may keep its counters to itself.
+	// An engine may report no counters.
 	b.Reset()
 	now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	r = startReporter(&b, train, 100e6, true, clock)
@@ -63,13 +63,13 @@ func TestProgress(t *testing.T) {
 	if b.String() != "\r\x1b[Ksolving" {
 		t.Errorf("without documents: %q", b.String())
 	}
-	// How many problems there are is known before they are solved.
+	// The number of problems is known before they are solved.
 	b.Reset()
 	at(12, pipeline.Progress{Problems: 190}, r)
 	if b.String() != "\r\x1b[Ksolving 190 problems" {
 		t.Errorf("with problems: %q", b.String())
 	}
-	// What is counted has its name, and buckets have names to be read.
+	// Features are called n-grams or buckets, and the names of buckets need a second reading.
 	for _, c := range []struct {
 		run       modelio.Run
 		now, then string
