@@ -20,7 +20,7 @@ func init() {
 	register.DoFn3x0[int, []byte, func(int, []byte)](&tamperFn{})
 }
 
-// tamperFn stands between map and merge and does to one block what a fault would, or only counts them.
+// tamperFn damages one block between map and merge, or only counts the blocks.
 type tamperFn struct {
 	What string
 }
@@ -88,7 +88,7 @@ func TestConservation(t *testing.T) {
 			"double": "lost or doubled",
 			"cut":    "checksum",
 			"panic":  "panic: one two (a bug; ",
-			// The sums would be the same, but a feature would stand in two parts.
+			// The sums are the same, but a feature is in two parts.
 			"elsewhere": "belongs to shard",
 		} {
 			dir := filepath.Join(t.TempDir(), "out")
@@ -106,7 +106,7 @@ func TestConservation(t *testing.T) {
 	}
 }
 
-// flushing is the memory of a table that makes the corpus of these tests flush it more than 20 times.
+// flushing is so little memory that the corpus of these tests flushes the table more than 20 times.
 const flushing = 100_000
 
 func TestTablesAreFlushed(t *testing.T) {

@@ -35,7 +35,7 @@ func TestCancelUnlessStarted(t *testing.T) {
 	}
 }
 
-// With no timeout, or with a Prism of our own, nothing is ever judged.
+// Without a timeout, or in this process, the start is not watched.
 func TestNoStallTimeout(t *testing.T) {
 	for what, r := range map[string]Runner{"no timeout": {Endpoint: "localhost:1"}, "here": {StallTimeout: time.Minute}} {
 		if r.watchesStart() {

@@ -19,7 +19,7 @@ type selectionFlags struct {
 func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 	f := &selectionFlags{
 		model:    fs.String("model", "multinomial", "=NAME naive Bayes model: multinomial (occurrences of a feature) or bernoulli (documents that contain it)"),
-		method:   fs.String("method", string(solver.NFS), "=NAME selection method: nfs (naive feature selection, with a proof of optimality), or a baseline that ranks features by a statistic: "+baselines()),
+		method:   fs.String("method", string(solver.NFS), "=NAME selection method: nfs (naive feature selection, with a bound on its distance from the optimum), or a baseline that ranks features by a statistic: "+baselines()),
 		strategy: fs.String("strategy", modelio.OneVersusRest, "=NAME with more than two classes: ovr (each class against the rest), ovo (each pair of classes) or joint (one set of features for all classes)"),
 		positive: fs.String("positive", "", "=LABEL class whose features get positive weights (default: the last label in byte order; with more than two classes, each class in turn)"),
 	}
