@@ -221,9 +221,9 @@ func TestDataflowUsage(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	federalistOn(t, server)
 	for want, args := range map[string][]string{
-		"--runner=dataflow needs --staging_location=gs://bucket/folder":                                   {"--output=gs://b/out"},
-		"--template_location=job: it is a name such as gs://bucket/object":                                {"--output=gs://b/out", "--staging_location=gs://b/s", "--template_location=job"},
-		"--output=out: the workers of Dataflow cannot write there; name a folder such as gs://bucket/out": {"--output=out", "--staging_location=gs://b/s"},
+		"--runner=dataflow requires --staging_location=gs://bucket/folder":                        {"--output=gs://b/out"},
+		"--template_location=job: must be a name such as gs://bucket/object":                      {"--output=gs://b/out", "--staging_location=gs://b/s", "--template_location=job"},
+		"--output=out: Dataflow workers cannot write there; use a folder such as gs://bucket/out": {"--output=out", "--staging_location=gs://b/s"},
 	} {
 		said := run(t, 2, append(args, "--input=gs://b/in/*", "--k=5", "--runner=dataflow")...)
 		if said != "sparsenb: "+want+"\n" {

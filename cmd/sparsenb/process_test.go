@@ -226,9 +226,9 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ input, output, want string }{
-		{"secret.tsv", "closed/out", "secret.tsv: permission denied; it must be readable"},
+		{"secret.tsv", "closed/out", "secret.tsv: permission denied; make it readable for this user"},
 		{"open.tsv", "closed/out", "closed: permission denied"},
-		{"corpus/*/*.tsv", "closed/out", "corpus/secret: permission denied; it must be readable"}, // and not half of the corpus
+		{"corpus/*/*.tsv", "closed/out", "corpus/secret: permission denied; make it readable for this user"}, // and not half of the corpus
 	} {
 		cmd := exec.Command(filepath.Join(dir, "sparsenb"), "--input="+filepath.Join(dir, c.input), "--output="+filepath.Join(dir, c.output), "--k=1")
 		if os.Getuid() == 0 {
