@@ -23,6 +23,7 @@ type Summary struct {
 	Corpus     Corpus
 	Models     []Model // in the order of model.parquet, at most MaxModels
 	MoreModels int64   // beyond those
+	Paths      []Path  // in the order of path.parquet
 	Files      []string
 	Parts      int64    // files of counts
 	Warnings   []string // sentences
@@ -45,6 +46,13 @@ type Model struct {
 	Bursts     []Burst
 
 	smoothing bool // the run has models with another smoothing
+}
+
+// Path is the gain at various k, for one problem and smoothing.
+type Path struct {
+	Problem   string
+	Smoothing float64
+	Rows      []modelio.PathRow // by k
 }
 
 // Feature is a selected feature.
@@ -98,6 +106,13 @@ func Summarize(p modelio.Published) Summary {
 		s.Models = append(s.Models, m)
 	}
 	s.MoreModels = int64(len(rows) - len(s.Models))
+	for _, row := range p.Path {
+		if n := len(s.Paths); n == 0 || s.Paths[n-1].Problem != row.Problem || s.Paths[n-1].Smoothing != row.Smoothing {
+			s.Paths = append(s.Paths, Path{Problem: row.Problem, Smoothing: row.Smoothing})
+		}
+		path := &s.Paths[len(s.Paths)-1]
+		path.Rows = append(path.Rows, row)
+	}
 	return s
 }
 

@@ -103,7 +103,7 @@ func compute(ctx context.Context, w io.Writer, verifications []*pipeline.Verific
 func printAll(w io.Writer, p modelio.Published) {
 	s := report.Summarize(p)
 	printRun(w, s)
-	printPaths(w, p)
+	printPaths(w, s)
 	m := p.Manifest
 	printf(w, "\nrun %s: %s by sparsenb %s, started %s, finished %s\n", m.ID, m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"))
 	var options []string
@@ -131,34 +131,25 @@ func printAll(w io.Writer, p modelio.Published) {
 }
 
 // printPaths prints the gain at other k, for each problem.
-func printPaths(w io.Writer, p modelio.Published) {
-	of := func(row modelio.PathRow) modelio.Key {
-		return modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}
-	}
-	shown := 0
-	for rest := p.Path; len(rest) > 0; shown++ {
-		n := 1
-		for n < len(rest) && of(rest[n]) == of(rest[0]) {
-			n++
-		}
-		if shown == report.MaxModels {
+func printPaths(w io.Writer, s report.Summary) {
+	for i, path := range s.Paths {
+		if i == report.MaxModels {
 			printf(w, "\n… and more problems in %s\n", modelio.PathFile)
 			break
 		}
 		title := ""
-		if n < len(p.Path) {
-			title = fmt.Sprintf("%s, smoothing %v: ", rest[0].Problem, rest[0].Smoothing)
+		if len(s.Paths) > 1 {
+			title = fmt.Sprintf("%s, smoothing %v: ", path.Problem, path.Smoothing)
 		}
-		printf(w, "\n%sGain by number of %ss:\n\n", title, report.NewCorpus(p.Manifest).Feature)
+		printf(w, "\n%sGain by number of %ss:\n\n", title, s.Corpus.Feature)
 		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
-		for _, row := range rest[:n] {
+		for _, row := range path.Rows {
 			if report.IsRounding(row.Gap, row.UpperBoundGain) {
 				row.Gap = 0
 			}
 			table = append(table, []string{humanize.Comma(row.K), report.Gain(row.Gain), report.Gain(row.UpperBoundGain), report.Gain(row.Gap), row.Certificate})
 		}
 		printTable(w, table, "rrrrl")
-		rest = rest[n:]
 	}
 }
 
