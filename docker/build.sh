@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the image $1 for Linux: the program, the certificates of this machine, a user and /tmp. What follows $1 goes to
-# the builder, such as --build-arg BASE=gcr.io/distroless/static.
+# Builds the image $1 for Linux, with the program, the certificates of this machine, a user and /tmp. Further arguments are
+# passed to the builder, such as --build-arg BASE=gcr.io/distroless/static.
 #
-#   BUILDER     docker (the default), podman or buildah
-#   GOARCH      of the image, as Go says it
-#   CA_BUNDLE   certificates to trust, if not those of this machine
+#   BUILDER     docker, podman or buildah (default docker)
+#   GOARCH      architecture of the image (default: that of this machine)
+#   CA_BUNDLE   file of trusted certificates (default: those of this machine)
 set -eu
-image=${1:?the name of the image}
+image=${1:?the name of the image is required}
 shift
 cd "$(dirname "$0")/.."
 if [ -z "${CA_BUNDLE:-}" ]; then
@@ -14,7 +14,7 @@ if [ -z "${CA_BUNDLE:-}" ]; then
 		[ ! -s "$CA_BUNDLE" ] || break
 	done
 fi
-[ -s "$CA_BUNDLE" ] || { echo "no certificates on this machine: name a file with CA_BUNDLE" >&2; exit 1; }
+[ -s "$CA_BUNDLE" ] || { echo "no CA certificates found on this machine; set CA_BUNDLE to a file" >&2; exit 1; }
 umask 022
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT

@@ -50,12 +50,12 @@ func TestErrorsOnFlink(t *testing.T) {
 	t.Run("no program", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
 		config := `--environment_config={"command":"/no/such/program"}`
-		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), []string{config})...), 1, "a worker could not start this program")
+		checkError(t, sparsenb(t, with(hamilton, f.flags(2), to(got), []string{config})...), 1, "a worker could not start; probably the program is not at the same path")
 		checkUnpublished(t, got)
 	})
 	t.Run("another service", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
-		checkError(t, sparsenb(t, with(hamilton, to(got), []string{"--runner=flink", "--endpoint=" + f.artifacts})...), 2, "what answers there is no Beam job server")
+		checkError(t, sparsenb(t, with(hamilton, to(got), []string{"--runner=flink", "--endpoint=" + f.artifacts})...), 2, "this is not a Beam job server")
 		checkUnpublished(t, got)
 	})
 	t.Run("gate", func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestErrorsOnFlink(t *testing.T) {
 	t.Run("no free slot", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
 		for range 2 { // the second attempt finds what the first has left
-			checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "the engine may have fewer free slots than --parallelism")
+			checkError(t, sparsenb(t, with(hamilton, f.flags(9), to(got), []string{"--stall_timeout=10s"})...), 1, "probably the engine has fewer free slots than --parallelism")
 			checkUnpublished(t, got)
 		}
 	})
@@ -101,7 +101,7 @@ func TestErrorsOnSpark(t *testing.T) {
 func TestNoJobServer(t *testing.T) {
 	got := filepath.Join(t.TempDir(), "none")
 	flags := []string{"--runner=flink", fmt.Sprintf("--endpoint=127.0.0.1:%d", freePorts(t, 1)[0])}
-	checkError(t, sparsenb(t, with(hamilton, flags, to(got))...), 1, "no Beam job server answers there")
+	checkError(t, sparsenb(t, with(hamilton, flags, to(got))...), 1, "no Beam job server answers at this address")
 	checkUnpublished(t, got)
 }
 

@@ -130,7 +130,7 @@ func TestFlinkLosesItsLauncher(t *testing.T) {
 		f.whenRunning(t, mapStep)
 		f.jobServer.kill(t)
 		r := end()
-		checkError(t, r, 1, "the job server was lost")
+		checkError(t, r, 1, "lost the connection to the job server")
 		appears(t, got)
 		checkSame(t, got, want)
 	})
@@ -180,7 +180,7 @@ func TestSparkLosesAWorkerAnExecutorAndTheDriver(t *testing.T) {
 		end := begin(t, with(args, s.flags(), to(got))...)
 		executorsWithWorkers(t, s)
 		s.jobServer.kill(t)
-		if r := end(); r.exit != 1 || !strings.Contains(r.stderr, "the job server was lost") {
+		if r := end(); r.exit != 1 || !strings.Contains(r.stderr, "lost the connection to the job server") {
 			t.Errorf("exit %d: %s", r.exit, r.stderr)
 		}
 		if _, err := os.Stat(filepath.Join(got, "_SUCCESS")); err == nil {

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Gets and builds what the tests of the engines need, into the folder $1, with the pip that is $2: Flink and Spark from
-# their Python packages, which hold the whole distributions, and Beam's job servers for them from Maven.
+# Installs what the engine tests need into the folder $1, with the pip $2: Flink and Spark from their Python packages, which
+# contain the full distributions, and Beam's job servers from Maven.
 set -eu
 cd "$(dirname "$0")"
 for tool in java mvn; do
 	command -v $tool >/dev/null || { echo "the engine tests need $tool: install a JDK 17 and Maven (Debian: openjdk-17-jdk-headless maven), or set ENGINES=off"; exit 1; }
 done
 mkdir -p "$1"
-# Pip holds the archives against their checksums.
+# Pip verifies the checksums of the archives.
 "$2" download --quiet --disable-pip-version-check --no-deps --no-binary :all: --require-hashes \
 	--requirement requirements.txt --dest "$1/archives"
 for archive in "$1"/archives/*.tar.gz; do tar -xzf "$archive" -C "$1"; done

@@ -29,7 +29,7 @@ func sameOn(t *testing.T, engine string, flags []string) {
 			r := publish(t, with(args, flags, to(got))...)
 			checkSame(t, got, want)
 			checkReadOnce(t, r, args[0])
-			if r := publish(t, with(args, flags, to(got))...); !strings.Contains(r.stderr, "published already") {
+			if r := publish(t, with(args, flags, to(got))...); !strings.Contains(r.stderr, "already published") {
 				t.Errorf("the same command again: %s", r.stderr)
 			}
 		})

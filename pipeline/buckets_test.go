@@ -18,7 +18,7 @@ import (
 	"github.com/sparsenb/sparsenb/verify"
 )
 
-// tally is how often a feature occurs in a class, and in how many documents.
+// tally counts the occurrences and the documents of a feature in a class.
 type tally struct{ Count, Documents int64 }
 
 // countsOf reads the counts of a run, by feature and class.
@@ -44,7 +44,7 @@ func countsOf(t testing.TB, dir string) map[string]map[string]tally {
 	return counts
 }
 
-// The counts of buckets are those of the names that hash to them, and so are the names that are told of the selected ones.
+// The counts of a bucket are the sums over the names that hash to it. buckets.parquet lists these names.
 func TestBucketsAddUp(t *testing.T) {
 	pattern := spread(t, corpus(t), 3, "")
 	for _, analyzer := range []kernel.Analyzer{{}, {Min: 1, Max: 2}, {Unit: kernel.CharWB, Min: 2, Max: 4}} {
@@ -65,7 +65,7 @@ func TestBucketsAddUp(t *testing.T) {
 			got := countsOf(t, dir)
 			for bucket, classes := range want {
 				for class, n := range classes {
-					// Documents that have two names of a bucket count once.
+					// A document with two names of a bucket counts once.
 					g := got[bucket][class]
 					if g.Count != n.Count || g.Documents > n.Documents || len(members[bucket]) == 1 && g != n {
 						t.Fatalf("%d bits: bucket %s is counted %+v in %s; its names %+v", bits, bucket, g, class, n)
@@ -83,7 +83,7 @@ func TestBucketsAddUp(t *testing.T) {
 	}
 }
 
-// hashed adds up the counts of names by their buckets, and lists the names of each with how often they occur.
+// hashed sums the counts of names by bucket, and lists the names in each bucket with their occurrences.
 func hashed(names map[string]map[string]tally, bits int) (counts map[string]map[string]tally, members map[string]map[string]int64) {
 	counts, members = map[string]map[string]tally{}, map[string]map[string]int64{}
 	for name, classes := range names {
@@ -101,7 +101,7 @@ func hashed(names map[string]map[string]tally, bits int) (counts map[string]map[
 	return counts, members
 }
 
-// checkNames holds what buckets.parquet says against all names of the buckets.
+// checkNames compares buckets.parquet with all names in the buckets.
 func checkNames(t *testing.T, p modelio.Published, members map[string]map[string]int64) {
 	t.Helper()
 	told := map[string][]modelio.BucketRow{}
@@ -132,7 +132,7 @@ func checkNames(t *testing.T, p modelio.Published, members map[string]map[string
 	}
 }
 
-// Of several classes, by whatever strategy, and of hashed counts that are selected from later.
+// Buckets with several classes, every strategy, and selection from hashed counts.
 func TestBucketsOfSeveralClasses(t *testing.T) {
 	text, _ := multiclassCorpus(rand.New(rand.NewPCG(8, 8)), []string{"a", "b", "c", "d"}, 400)
 	d := documents(t, spread(t, text, 3, ""))
@@ -167,7 +167,7 @@ func TestBucketsOfSeveralClasses(t *testing.T) {
 	}
 }
 
-// What files say of buckets is computed again.
+// Verification recomputes buckets.parquet.
 func TestVerifyReadsTheNames(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "out")
 	d := documents(t, federalist)
@@ -184,7 +184,7 @@ func TestVerifyReadsTheNames(t *testing.T) {
 		}
 		return i
 	}
-	// The first row of a bucket of some names, of two names that are equally frequent, and of a bucket with more names than are told.
+	// The first row of a bucket with several names, of two equally frequent names, and of a bucket with more names than are listed.
 	some := at(func(r modelio.BucketRow) bool { return r.Names == 4 })
 	tied := at(func(r modelio.BucketRow) bool {
 		return r.Rank > 1 && r.Names <= 10 && r.Count == 1 && r.Rank == r.Names-1
@@ -267,7 +267,7 @@ func TestVerifyReadsTheNames(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// And the file that is not there.
+	// A missing file.
 	dir := filepath.Join(t.TempDir(), "copy")
 	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestVerifyReadsTheNames(t *testing.T) {
 	contains(t, err, "has no names")
 }
 
-// set writes into n rows how many names there are.
+// set sets the number of names in n rows.
 func set(rows []modelio.BucketRow, at, n int, names int64) []modelio.BucketRow {
 	for i := range n {
 		rows[at+i].Names = names
@@ -288,7 +288,7 @@ func set(rows []modelio.BucketRow, at, n int, names int64) []modelio.BucketRow {
 	return rows
 }
 
-// The same input gives the same bytes, with n-grams and in buckets too, whatever is held in memory and by how many.
+// The same input gives the same bytes, also with n-grams and buckets, for any memory and number of threads.
 func TestSameInputSameBytesOfNgrams(t *testing.T) {
 	lines, temp := corpus(t), t.TempDir()
 	for name, of := range map[string]struct {

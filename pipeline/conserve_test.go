@@ -20,7 +20,7 @@ func init() {
 	register.DoFn3x0[int, []byte, func(int, []byte)](&tamperFn{})
 }
 
-// tamperFn stands between map and merge and does to one block what a fault would, or only counts them.
+// tamperFn damages one block between map and merge, or only counts the blocks.
 type tamperFn struct {
 	What string
 }
@@ -66,12 +66,13 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 		p := d.countParams(run)
 		blocks, totals := transforms.CountFeatures(s, ranges, p)
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
-		audit := auditParams(run, d)
+		audit := d.auditParams(run)
 		audit.Selection = true
 		totals, classes := transforms.SumTotals(s, totals, audit)
 		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Job: p.Job, Run: run, Output: dir, Shards: d.Shards})
 		audited := transforms.Audit(s, totals, parts, audit)
-		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
+		solved := transforms.Solve(s, audited, histogram, sel)
+		selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model})
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})
 	}, func(Progress) {})
 }
@@ -85,7 +86,7 @@ func TestConservation(t *testing.T) {
 			"double": "lost or doubled",
 			"cut":    "checksum",
 			"panic":  "panic: one two (a bug; ",
-			// The sums would be the same, but a feature would stand in two parts.
+			// The sums are the same, but a feature is in two parts.
 			"elsewhere": "belongs to shard",
 		} {
 			dir := filepath.Join(t.TempDir(), "out")
@@ -103,7 +104,7 @@ func TestConservation(t *testing.T) {
 	}
 }
 
-// flushing is the memory of a table that makes the corpus of these tests flush it more than 20 times.
+// flushing is so little memory that the corpus of these tests flushes the table more than 20 times.
 const flushing = 100_000
 
 func TestTablesAreFlushed(t *testing.T) {

@@ -14,9 +14,8 @@ import (
 	"github.com/sparsenb/sparsenb/transforms"
 )
 
-// executeDirect runs a pipeline in this process, by Beam's direct runner: one bundle a step, and no port. Beam calls it
-// deprecated and offers Prism instead, whose job server takes commands from whoever connects. All that depends on it is in
-// this file.
+// executeDirect runs a pipeline in this process with Beam's direct runner: one bundle per step, and no port. Beam deprecates
+// it in favour of Prism, whose job server runs commands for anyone who connects. Only this file depends on it.
 func executeDirect(ctx context.Context, p *beam.Pipeline, watch func(Progress)) error {
 	edges, _, err := p.Build()
 	if err != nil {
@@ -26,16 +25,16 @@ func executeDirect(ctx context.Context, p *beam.Pipeline, watch func(Progress)) 
 	if err != nil {
 		return err
 	}
-	ctx = metrics.SetBundleID(ctx, "direct") // makes the store of the counters
+	ctx = metrics.SetBundleID(ctx, "direct") // creates the store of the counters
 	defer watchCounters(ctx, storeCounters(metrics.GetStore(ctx)), watch)()
 	ended := make(chan error, 1)
 	go func() {
 		err := plan.Execute(ctx, "", exec.DataContext{})
-		if down := plan.Down(ctx); err == nil { // else it repeats the error
+		if down := plan.Down(ctx); err == nil { // otherwise it repeats the error
 			err = down
 		}
 		if err != nil {
-			log.Error(ctx, err) // in full; the command says it in a line
+			log.Error(ctx, err) // in full; the command prints one line
 		}
 		ended <- err
 	}()
@@ -45,17 +44,16 @@ func executeDirect(ctx context.Context, p *beam.Pipeline, watch func(Progress)) 
 	case <-ctx.Done():
 	}
 	end := &cancelledError{cause: context.Cause(ctx)}
-	select { // steps look at ctx now and then
+	select { // steps check ctx
 	case <-ended:
 		end.confirmed = true
-	case <-time.After(cancelPatience): // what still runs ends with this process
+	case <-time.After(cancelGrace): // what is still running ends with this process
 	}
 	return end
 }
 
-// cancelPatience is how long the steps in this process may take to see that they are to end. A read from storage that hangs
-// does not see it.
-const cancelPatience = 2 * time.Second
+// cancelGrace is how long the steps in this process may take to end. A read from storage that hangs does not end.
+const cancelGrace = 2 * time.Second
 
 // storeCounters reads the counters of DoFns in this process.
 func storeCounters(store *metrics.Store) func(context.Context) (Progress, error) {

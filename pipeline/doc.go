@@ -1,7 +1,7 @@
-// Package pipeline puts the steps of package transforms together and runs them.
+// Package pipeline builds the graphs from the steps of package transforms, and runs them.
 //
-// There are three pipelines. [Count] reads documents and writes counts. [Select] reads counts and writes the features
-// and the model. [Train] is both in one, without reading the counts back before the features are known:
+// There are three graphs. [Count] reads documents and writes counts. [Select] reads counts and writes the features and the
+// model. [Train] does both, and reads the counts again only to write the selected features:
 //
 //	files → ranges → [CountFeatures] → count blocks by shard → [MergeCounts] → counts/part-NNNNN
 //	                       │ totals                    labels ↑     │ parts        │ histogram of counts
@@ -15,20 +15,19 @@
 //	                                            │       │           │ features
 //	                                            └──→ [Commit] ←─────┤
 //	                                                    ↑ names     │
-//	                                              [NameBuckets] ←───┘ where features are counted in buckets
+//	                                              [NameBuckets] ←───┘ if features are counted in buckets
 //
-// SumTotals adds up what the blocks do not have, and tells MergeCounts the labels of the classes, for which blocks have ids.
+// SumTotals adds up the documents and tokens of the classes, which blocks do not contain, and passes the labels of the
+// classes to MergeCounts, because blocks contain only ids.
 //
-// The text is read once, by CountFeatures, which runs on all workers, as do MergeCounts and SelectFeatures; only the names
-// of buckets take a second reading. What comes after is small: a vocabulary of 10⁹ features has some 10⁷ different pairs
-// of counts, and the solver sees those.
+// The text is read once, by CountFeatures. It runs on all workers, like MergeCounts and SelectFeatures. Only the names of
+// buckets need a second pass. The data after the merge is small: a vocabulary of 10⁹ features has about 10⁷ distinct pairs of
+// counts, and the solver sees only those.
 //
-// The result does not depend on how the work was split. Counts are integers and merging them is associative and
-// commutative; every order is total; files have fixed names and nothing in them tells of the machine or the time. So a
-// step that runs twice, on whichever worker, writes the same bytes, and equal commands give equal Parquet files on every
-// runner.
+// The result does not depend on how the work is split. Counts are integers, and merging them is associative and
+// commutative; every order is total; files have fixed names and contain neither the machine nor the time. So a step that
+// is retried on any worker writes the same bytes, and the same command writes the same Parquet files on every runner.
 //
-// A run is published by one file, _SUCCESS, which Commit writes last, inside the graph: the program that submitted the
-// job need not be there any more. Data that fail a gate are not an error of the job but a verdict, which Commit leaves
-// in the output for whoever asks.
+// A run is published by one file, _SUCCESS, which Commit writes last, inside the graph: the program that submitted the job
+// may have exited. If the data fail a check, the job does not fail; Commit writes a verdict to the output folder.
 package pipeline

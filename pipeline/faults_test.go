@@ -21,7 +21,7 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 )
 
-// What may be well again the next time is worth another try, unlike what is missing or forbidden.
+// Errors that may be temporary have the exit code of a retry; a missing or forbidden file has not.
 func TestInputError(t *testing.T) {
 	for cause, want := range map[error]int{
 		syscall.EIO: modelio.ExitFailed, fileio.ErrUnavailable: modelio.ExitFailed, fs.ErrNotExist: modelio.ExitUsage, fs.ErrPermission: modelio.ExitUsage,
@@ -34,8 +34,7 @@ func TestInputError(t *testing.T) {
 	}
 }
 
-// Storage that fails in the middle of a run fails the run, in one line that names the file and the cause. A retry may
-// help, and then finishes what was begun.
+// If storage fails during a run, the run fails with one line that names the file and the cause. A retry finishes the run.
 func TestStorageFaults(t *testing.T) {
 	sel := choose(t, "", "5")
 	big := spread(t, corpus(t), 4, "")
@@ -76,7 +75,7 @@ func TestStorageFaults(t *testing.T) {
 	}
 }
 
-// bytesBefore is how many bytes a run writes before its first table, or before its manifest.
+// bytesBefore returns how many bytes a run writes before its first table, or before its manifest.
 func bytesBefore(t *testing.T, input string, sel selection.Params, manifest bool) (n int64) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -92,8 +91,7 @@ func bytesBefore(t *testing.T, input string, sel selection.Params, manifest bool
 	return n
 }
 
-// A run whose context ends says why, and publishes nothing; all of its steps in this process have ended when the direct
-// runner returns.
+// A run whose context ends returns the cause and publishes nothing; on the direct runner, all of its steps have ended.
 func TestCancelled(t *testing.T) {
 	for name, runner := range localRunners {
 		faulty.Reset()
@@ -126,7 +124,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// The counters move while a job runs: here it has read one file of two, and waits for the other until that has been shown.
+// Counters are reported while a job runs: this job has read one file of two, and waits for the report.
 func TestProgressIsLive(t *testing.T) {
 	faulty.Reset()
 	a, b := save(t, "in.tsv", "a\tupon the\n"), save(t, "in.tsv", "b\twhilst the\n")

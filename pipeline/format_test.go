@@ -15,7 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/verify"
 )
 
-// older makes a run look as one of format 2 did, whose manifest did not say which format its tables have.
+// older turns a run into one of format 2, whose manifest lacks the format of the tables.
 func older(t testing.TB, dir string) {
 	t.Helper()
 	var manifest map[string]any
@@ -39,8 +39,7 @@ func older(t testing.TB, dir string) {
 	}
 }
 
-// Counts whose ids are of another hash are selected from, and the features get ids of the hash in use. The ids of the
-// other hash are those of narrow keys here.
+// Selecting from counts with ids of another hash writes ids of the current hash. Here narrow keys make the other ids.
 func TestCountsOfAnOlderFormat(t *testing.T) {
 	sel := choose(t, "Hamilton", "1", "10")
 	d := documents(t, federalist)
@@ -72,7 +71,7 @@ func TestCountsOfAnOlderFormat(t *testing.T) {
 		t.Errorf("%q, %v", checks, err)
 	}
 
-	// A bucket is other names in another hash.
+	// With another hash, a bucket contains other names.
 	d = documents(t, federalist)
 	d.HashBits = 9
 	buckets := filepath.Join(t.TempDir(), "out")

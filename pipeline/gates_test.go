@@ -16,7 +16,7 @@ import (
 	"github.com/sparsenb/sparsenb/verify"
 )
 
-// Data that fail a gate end in a verdict: an exit code, a line, and nothing that a reader would take for a run.
+// Data that fail a check end in a verdict, with an exit code and one line, and publish nothing.
 func TestGates(t *testing.T) {
 	good := "Hamilton\tupon the subject\nMadison\twhilst the subject\n"
 	var many strings.Builder
@@ -63,7 +63,7 @@ func TestGates(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(dir, "counts", "*")); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
-			// What was wrong may be mended: the folder takes the next run.
+			// Once the data are corrected, the folder can be used again.
 			if err := runTrain(t, dir, documents(t, federalist), choose(t, "", "2")); err != nil {
 				t.Error(err)
 			}
@@ -71,7 +71,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// The verdict is the same however the work was shared out: bundles that have few classes each have too many together.
+// The verdict does not depend on the split: bundles with few classes each have too many together.
 func TestTooManyClassesInWhateverBundles(t *testing.T) {
 	var files []string
 	for i := range 7 {
@@ -98,7 +98,7 @@ func TestTooManyClassesInWhateverBundles(t *testing.T) {
 	}
 }
 
-// One problem for each pair of many classes would take days: that is said before anything is solved.
+// Too many pairs of classes are refused before any is solved.
 func TestTooManyPairs(t *testing.T) {
 	var text strings.Builder
 	for i := range 142 {
@@ -139,7 +139,7 @@ func TestCountTakesAnyNumberOfClasses(t *testing.T) {
 	}
 }
 
-// What is wrong but not fatal is counted and said.
+// Tolerated faults of the data are counted and reported.
 func TestWarningsAndDrops(t *testing.T) {
 	long := "Hamilton\t" + strings.Repeat("word ", 300)
 	text := strings.Repeat("Hamilton\tupon the subject\r\nMadison\t\xffwhilst\x00the\n\n", 200) + "no tab\n" + long + "\n" + "\tno label\n"
@@ -167,13 +167,13 @@ func TestWarningsAndDrops(t *testing.T) {
 			t.Errorf("the warnings are %q, want %q", warnings, want)
 		}
 	}
-	// 7, 3 and 4 came to the same k, and to one model.
+	// The requests 7, 3 and 4 result in the same k, and in one model.
 	if len(p.Models) != 2 || p.Models[1].K != 3 || p.Models[1].KRequested != "7,3,4" || p.Models[0].Gain != 0 {
 		t.Errorf("%+v", p.Models)
 	}
 }
 
-// A class with documents but without a token is degenerate, not an error.
+// A class with documents but without tokens is degenerate, not an error.
 func TestClassWithoutTokens(t *testing.T) {
 	for _, smoothing := range []float64{0, 1} {
 		sel := choose(t, "", "2")
@@ -216,8 +216,8 @@ func TestOutputThatIsTaken(t *testing.T) {
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("another run: %v", err)
 	}
-	contains(t, err, "holds the output of another run")
-	// It may also come in between, when both have begun.
+	contains(t, err, "contains another run")
+	// The other run may also start later.
 	if err := runTrain(t, dir, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("another run, at the same time: exit %d, %v", exitOf(err), err)
 	}
@@ -227,7 +227,7 @@ func TestOutputThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Check(t.Context(), foreign, same)
-	contains(t, err, "is not empty: it holds thesis.tex")
+	contains(t, err, "not empty, contains thesis.tex")
 	_, err = Check(t.Context(), filepath.Join(foreign, "thesis.tex"), same)
 	contains(t, err, "is a file, not a folder")
 	_, err = Check(t.Context(), "s3://bucket/x", same)
@@ -241,7 +241,7 @@ func TestOutputThatIsTaken(t *testing.T) {
 		t.Errorf("the same run, interrupted: %v, %v", published, err)
 	}
 	_, err = Check(t.Context(), interrupted, NewRun("train", "test", &d, nil, &other))
-	contains(t, err, "is writing there or was interrupted")
+	contains(t, err, "is writing to it or was interrupted")
 	if err := runTrain(t, interrupted, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("exit %d, %v", exitOf(err), err)
 	}
@@ -330,7 +330,7 @@ func TestVerifyNoticesEveryChange(t *testing.T) {
 	}
 }
 
-// A manifest may be rewritten with the checksums of files that lie: then the numbers are computed again.
+// If the manifest has the checksums of falsified files, recomputing the numbers detects them.
 func TestVerifyComputesTheNumbers(t *testing.T) {
 	for what, lie := range map[string]func(p *modelio.Published){
 		"gain":   func(p *modelio.Published) { p.Models[0].Gain *= 1 + 1e-6 },

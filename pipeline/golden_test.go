@@ -13,7 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Every reference vector again, from a CSV through the pipeline to Parquet and back.
+// Every reference vector of the solver, from a CSV through the pipeline to Parquet.
 func TestGoldenVectorsThroughSelect(t *testing.T) {
 	for _, prefix := range []string{"mnb_", "bnb_"} {
 		instances, err := golden.Load("../testdata/golden", prefix)
@@ -130,7 +130,7 @@ func checkModel(t *testing.T, in golden.Instance, want golden.Result, m modelio.
 	}
 }
 
-// same compares numbers that may be infinite, with a relative tolerance.
+// same compares numbers, which may be infinite, with a relative tolerance.
 func same(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if got != want && !(math.Abs(got-want) <= tolerance*max(math.Abs(want), 1e-300)) {

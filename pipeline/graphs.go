@@ -7,60 +7,76 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
-// Train counts documents, selects features from the counts, and publishes both under output.
+// Train counts documents, selects features from the counts, and publishes both in the folder output. It panics if the
+// parameters are invalid, see [Documents.Validate] and [selection.Params.Validate].
 func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params) {
-	audit := auditParams(run, d)
+	mustBeValid("pipeline.Train", d.Validate(), sel.Validate())
+	audit := d.auditParams(run)
 	audit.Selection, audit.Positive, audit.Strategy = true, sel.Positive, sel.Strategy
-	c := count(s, run, output, d, sel, audit)
-	audited := transforms.Audit(s, c.totals, c.parts, audit)
-	from := transforms.SelectParams{Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads}
-	solved, selected := selectFrom(s, audited, c.parts, c.histogram, from, sel)
+
+	counts := countDocuments(s, run, output, d, sel.Model, audit)
+	audited := transforms.Audit(s, counts.totals, counts.parts, audit)
+	solved := transforms.Solve(s, audited, counts.histogram, sel)
+	selected := transforms.SelectFeatures(s, counts.parts, solved, transforms.SelectParams{
+		Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads,
+	})
 	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()}
-	if d.HashBits > 0 {
-		named := transforms.NameBuckets(s, c.ranges, selected, c.classes, d.countParams(run))
-		transforms.CommitBuckets(s, audited, solved, selected, named, commit)
-	} else {
+	if d.HashBits == 0 {
 		transforms.Commit(s, audited, solved, selected, commit)
+		return
 	}
+	named := transforms.NameBuckets(s, counts.ranges, selected, counts.classes, d.countParams(run))
+	transforms.CommitBuckets(s, audited, solved, selected, named, commit)
 }
 
-// Count counts documents and publishes the counts under output.
+// Count counts documents and publishes the counts in the folder output. It panics if the parameters are invalid.
 func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
-	audit := auditParams(run, d)
-	c := count(s, run, output, d, selection.Params{}, audit)
-	audited := transforms.Audit(s, c.totals, c.parts, audit)
+	mustBeValid("pipeline.Count", d.Validate())
+	audit := d.auditParams(run)
+	counts := countDocuments(s, run, output, d, 0, audit)
+	audited := transforms.Audit(s, counts.totals, counts.parts, audit)
 	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()})
 }
 
-// Select selects features from counts and publishes them under output.
+// Select selects features from counts and publishes them in the folder output. It panics if the parameters are invalid.
 func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, sel selection.Params) {
+	mustBeValid("pipeline.Select", sel.Validate())
 	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{
 		Run: run, Output: output, Source: c.Source, Classes: c.Classes, Model: sel.Model, Threads: c.Threads,
 	})
 	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive, Strategy: sel.Strategy,
 	})
-	from := transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}
-	solved, selected := selectFrom(s, audited, parts, histogram, from, sel)
+	solved := transforms.Solve(s, audited, histogram, sel)
+	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads})
 	transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: output, Counts: &c.From, Analyzer: c.Analyzer})
 }
 
-// counted is what counting gives.
-type counted struct{ ranges, parts, histogram, totals, classes beam.PCollection }
+func mustBeValid(function string, errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			panic(function + ": " + err.Error())
+		}
+	}
+}
 
-// count is the part of the graph that touches the text.
-func count(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params, audit transforms.AuditParams) (c counted) {
-	full, _ := d.split()
+// documentCounts are the counts of documents: parts by name, their histogram, and the totals and labels of the classes.
+type documentCounts struct{ ranges, parts, histogram, totals, classes beam.PCollection }
+
+// countDocuments is the part of the graph that reads the text.
+func countDocuments(s beam.Scope, run modelio.Run, output string, d Documents, model solver.Model, audit transforms.AuditParams) (c documentCounts) {
+	files, _ := d.splitEmpty()
 	p := d.countParams(run)
-	c.ranges = transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
+	c.ranges = transforms.Begin(s, files, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
 	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
 	c.totals, c.classes = transforms.SumTotals(s, totals, audit)
 	c.parts, c.histogram = transforms.MergeCounts(s, blocks, c.classes, transforms.MergeParams{
-		Job: p.Job, Run: run, Output: output, Shards: d.Shards, Model: sel.Model, Threads: p.Threads, HashBits: p.HashBits,
+		Job: p.Job, Run: run, Output: output, Shards: d.Shards, Model: model, Threads: p.Threads, HashBits: p.HashBits,
 	})
 	return c
 }
@@ -74,36 +90,28 @@ func (d Documents) countParams(run modelio.Run) transforms.CountParams {
 	}
 }
 
-// selectFrom is the part of the graph that knows counts only.
-func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from transforms.SelectParams, sel selection.Params) (solved, selected beam.PCollection) {
-	solved = transforms.Solve(s, audited, histogram, selection.Params{
-		Model: sel.Model, Method: sel.Method, Strategy: sel.Strategy, Smoothing: sel.Smoothing, Positive: sel.Positive, K: sel.K,
-	})
-	return solved, transforms.SelectFeatures(s, parts, solved, from)
-}
-
-func auditParams(run modelio.Run, d Documents) transforms.AuditParams {
-	full, empty := d.split()
+func (d Documents) auditParams(run modelio.Run) transforms.AuditParams {
+	files, empty := d.splitEmpty()
 	p := transforms.AuditParams{
-		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(full), Empty: empty, MaxRejected: d.MaxRejected,
+		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(files), Empty: empty, MaxRejected: d.MaxRejected,
 		MaxClasses: d.MaxClasses, Header: d.Header,
 	}
-	if len(full) > 0 {
-		p.First = full[0]
+	if len(files) > 0 {
+		p.First = files[0]
 	}
 	return p
 }
 
-// split tells files with something in them from empty ones.
-func (d Documents) split() (full, empty []corpusio.File) {
+// splitEmpty separates empty files from the others.
+func (d Documents) splitEmpty() (files, empty []corpusio.File) {
 	for _, f := range d.Files {
 		if f.Size > 0 {
-			full = append(full, f)
+			files = append(files, f)
 		} else {
 			empty = append(empty, f)
 		}
 	}
-	return full, empty
+	return files, empty
 }
 
 func (t Tuning) rangeBytes() int64 {

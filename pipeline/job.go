@@ -16,16 +16,16 @@ import (
 	"github.com/sparsenb/sparsenb/transforms"
 )
 
-// Progress is how far a job has come.
+// Progress is the sum of a job's counters.
 type Progress struct {
-	Bytes     int64 // of the input that were read
-	Documents int64
-	Features  int64 // distinct ones so far, an estimate
-	Merged    int64 // features that were merged and written
-	Problems  int64 // that are being solved
+	Bytes     int64 // of input read
+	Documents int64 // read
+	Features  int64 // distinct so far, an estimate
+	Merged    int64 // features merged and written
+	Problems  int64 // to be solved
 }
 
-// add adds what a counter of a step shows.
+// add adds the value of a counter.
 func (p *Progress) add(counter string, n int64) {
 	switch counter {
 	case transforms.CounterBytes:
@@ -41,7 +41,7 @@ func (p *Progress) add(counter string, n int64) {
 	}
 }
 
-// job is one that an engine has taken.
+// job is a job that an engine has accepted.
 type job struct {
 	client jobpb.JobServiceClient
 	id     string
@@ -49,15 +49,15 @@ type job struct {
 	here   bool // the engine is in this process
 }
 
-// wait returns when the job has ended, with the error that ended it. If ctx ends, it calls mark, which keeps the job from
-// publishing whatever the engine does, and cancels the job.
+// wait waits for the job to end and returns its error. If ctx ends, it cancels the job, after it called mark, which keeps the
+// job from publishing even if the engine does not cancel it.
 func (j job) wait(ctx context.Context, mark func(error) error) error {
 	stream, err := j.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
 	if err != nil {
 		return err
 	}
 	failed := false
-	message := "no reason was given"
+	message := "the engine gave no reason"
 	for {
 		response, err := stream.Recv()
 		if err != nil && ctx.Err() != nil {
@@ -71,7 +71,7 @@ func (j job) wait(ctx context.Context, mark func(error) error) error {
 			return errors.New(message)
 		}
 		if err != nil {
-			return fmt.Errorf("the job server was lost, and what became of the job %s is not known; the same command finishes it, or finds it done (%w)", j.id, err)
+			return fmt.Errorf("lost the connection to the job server; job %s may be running or done; repeat the command to finish it (%w)", j.id, err)
 		}
 		if s := response.GetStateResponse(); s != nil && s.GetState() == jobpb.JobState_FAILED {
 			failed = true
@@ -82,7 +82,7 @@ func (j job) wait(ctx context.Context, mark func(error) error) error {
 	}
 }
 
-// name is what the engine calls the job; a job in this process has none that matters.
+// name is the engine's name for the job, empty for a job in this process.
 func (j job) name() string {
 	if j.here {
 		return ""
@@ -90,49 +90,49 @@ func (j job) name() string {
 	return j.id
 }
 
-// cancelTimeout is how long an engine may take to confirm that it has stopped a job.
+// cancelTimeout is how long an engine may take to confirm that it cancelled a job.
 const cancelTimeout = 20 * time.Second
 
-// cancelledError is the end of a job that was to be cancelled.
+// cancelledError is the error of a job that was cancelled, or should have been.
 type cancelledError struct {
 	job       string
 	cause     error
-	confirmed bool  // the engine says that the job has ended, or never had it
-	mark      error // that the output could not be marked
+	confirmed bool  // the job has ended, or never reached the engine
+	mark      error // why the output could not be marked
 }
 
-// Error says what is known of the job.
+// Error says what is known about the job.
 func (e *cancelledError) Error() string {
 	switch {
 	case e.confirmed && e.mark == nil:
-		return e.cause.Error() + ": nothing was published; the same command starts again" + e.held()
+		return e.cause.Error() + ": nothing was published; repeat the command to start again" + e.held()
 	case e.job == "":
-		return e.cause.Error() + ": a step did not end and was given up; the same command starts again, or finds the run published"
+		return e.cause.Error() + ": a step did not end in time; repeat the command to finish the run"
 	case e.mark == nil:
-		return fmt.Sprintf("%v: the engine has not confirmed that it cancelled the job %s; it may still be running, but will publish nothing", e.cause, e.job)
+		return fmt.Sprintf("%v: the engine did not confirm that it cancelled job %s, which may still be running but will not publish", e.cause, e.job)
 	}
-	return fmt.Sprintf("%v: the job %s may still be running, and publish (%v)", e.cause, e.job, e.mark)
+	return fmt.Sprintf("%v: job %s may still be running, and may publish (%v)", e.cause, e.job, e.mark)
 }
 
-// held says that an engine may keep a job that it calls cancelled: Flink holds the slots of one that waits for more.
+// held warns that an engine may keep a cancelled job: Flink keeps the slots of a job that waits for more.
 func (e *cancelledError) held() string {
 	if e.job == "" {
 		return ""
 	}
-	return fmt.Sprintf(", and waits if the engine's list still has %s", e.job)
+	return fmt.Sprintf("; if the engine still lists job %s, the rerun waits for its slots", e.job)
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *cancelledError) Unwrap() error { return e.cause }
 
-// cancel stops the job and waits for the engine to say so.
+// cancel cancels the job and waits until the engine confirms it.
 func (j job) cancel(ctx context.Context, end *cancelledError) error {
 	ctx, stop := context.WithTimeout(ctx, cancelTimeout)
 	defer stop()
 	if _, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
 		return end
 	}
-	if j.here { // what still runs of it ends with this process
+	if j.here { // what is still running ends with this process
 		end.confirmed = true
 		return end
 	}
@@ -154,7 +154,7 @@ func (j job) cancel(ctx context.Context, end *cancelledError) error {
 	}
 }
 
-// watchCounters calls report with the counters at once, then four times a second until stop is called, and once more.
+// watchCounters calls report with the counters four times a second, and a last time when stop is called.
 func watchCounters(ctx context.Context, counters func(context.Context) (Progress, error), report func(Progress)) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -176,22 +176,22 @@ func watchCounters(ctx context.Context, counters func(context.Context) (Progress
 	return func() {
 		end()
 		<-done
-		// The counters that count are the last ones. A job server that is gone has none.
+		// Only the last counters are complete. A job server that has exited has none.
 		if p, err := counters(context.WithoutCancel(ctx)); err == nil {
 			report(p)
 		}
 	}
 }
 
-// answerTimeout is how long a job server may take to say where a job stands.
-const answerTimeout = 10 * time.Second
+// metricsTimeout is how long a job server may take to return the counters.
+const metricsTimeout = 10 * time.Second
 
 func (j job) progress(ctx context.Context) (p Progress, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
 	response, err := j.client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: j.id})
 	if err != nil {
-		return p, fmt.Errorf("asking for the counters: %w", err)
+		return p, fmt.Errorf("reading the counters: %w", err)
 	}
 	m := response.GetMetrics()
 	results := metricsx.FromMonitoringInfos(j.graph, m.GetAttempted(), m.GetCommitted())
@@ -202,5 +202,5 @@ func (j job) progress(ctx context.Context) (p Progress, err error) {
 	return p, nil
 }
 
-// latest is the value of a counter, committed or not: on Spark only attempts are counted.
+// latest is the value of a counter, committed or not: Spark has attempted values only.
 func latest(c metrics.CounterResult) int64 { return max(c.Attempted, c.Committed) }

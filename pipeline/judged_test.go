@@ -6,7 +6,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// A verdict ends all attempts at a run that were under way, and no later one.
+// A verdict applies to all concurrent attempts at a run, and to no later one.
 func TestJudged(t *testing.T) {
 	verdict := func(run, fingerprint string) *modelio.Verdict {
 		return &modelio.Verdict{Run: run, Fingerprint: fingerprint}

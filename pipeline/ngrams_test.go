@@ -13,11 +13,11 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
-// awkward are documents with what analyzers stumble over: cut characters, white space of many kinds, letters that grow in
+// awkward are documents that are hard to analyze: truncated characters, many kinds of white space, letters that are longer in
 // lower case.
 const awkward = "Hamilton\t  Two  spaces\u00a0\u00a0and \u2003 wide,\x0bthen İSTANBUL ΟΔΟΣ.\nMadison\tx\xff\xfey \xe2\x82 été E\u0301TE 中文 \x1c\x1d end \nJay\t\nJay\ta\nJay\t \n"
 
-// Counts are those of scikit-learn's CountVectorizer, feature by feature and class by class, however they are held.
+// Counts equal those of scikit-learn's CountVectorizer for each feature and class, with any memory limit.
 func TestCountsAreThoseOfCountVectorizer(t *testing.T) {
 	python := outside.Python(t)
 	extra := save(t, "awkward.tsv", awkward)
@@ -40,7 +40,7 @@ func TestCountsAreThoseOfCountVectorizer(t *testing.T) {
 	}
 }
 
-// vectorized asks scikit-learn for the counts of files.
+// vectorized returns the counts of scikit-learn.
 func vectorized(t *testing.T, python string, a kernel.Analyzer, files ...string) map[string]map[string]tally {
 	t.Helper()
 	args := append([]string{"../testdata/analyzer/ngrams.py", "--classes", a.Unit.String(), strconv.Itoa(a.Min), strconv.Itoa(a.Max)}, files...)

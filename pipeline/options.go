@@ -20,28 +20,28 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
-// Documents says what to count, and how.
+// Documents says what to count, and how. Validate checks it.
 type Documents struct {
-	Files          []corpusio.File
-	Analyzer       kernel.Analyzer
-	HashBits       int // features are counted in 2^HashBits buckets; 0 means by name
-	StopWords      []string
-	MaxRejected    transforms.Budget
-	MaxRecordBytes int
-	MaxClasses     int // 0 means any number
-	Header         corpusio.Header
-	Shards         int
+	Files          []corpusio.File   // required
+	Analyzer       kernel.Analyzer   // default: words; at most MaxNgram units per feature
+	HashBits       int               // count in 2^HashBits buckets; default 0, by name
+	StopWords      []string          // default none; only for words
+	MaxRejected    transforms.Budget // required: malformed lines tolerated
+	MaxRecordBytes int               // required, at most MaxRecordBytes: longer lines are malformed
+	MaxClasses     int               // at most MaxClasses; default any number
+	Header         corpusio.Header   // default corpusio.Unknown: a header is an error
+	Shards         int               // required, at most MaxShards: files of counts
 	Tuning         Tuning
 }
 
-// Tuning changes how the counting is done, never its result. Zero stands for the default.
+// Tuning changes how the counting is done, never its result. Zero values are the defaults.
 type Tuning struct {
-	RangeBytes  int64 // of a plain file that a worker reads at a time; default 8 MiB
-	Threads     int   // see transforms.CountParams
-	MemoryBytes int
-	BlockBytes  int
-	Spill       bool   // counting and merging are in one process, which keeps runs of counts in memory and in temporary files
-	TempDir     string // of these files; "" is the system's
+	RangeBytes  int64  // of an uncompressed file that a worker reads at a time; default 8 MiB
+	Threads     int    // see transforms.CountParams, also for BlockBytes
+	MemoryBytes int    // of the tables and runs of counts of a process; see spill.Params
+	BlockBytes  int    //
+	Spill       bool   // the workers are in this process, and pass counts in memory and in temporary files
+	TempDir     string // of these files; default the system's
 }
 
 // analyzer says in full what the features of the documents are.

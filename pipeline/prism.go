@@ -8,9 +8,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 )
 
-// startPrism starts Prism in this process and returns a client of its job server. That listens on all addresses, without a
-// password, until this process ends, and starts any command that a job names as its worker. So it is put out of the reach of
-// other hosts, as soon as it is there; users of this machine still reach it.
+// startPrism starts Prism in this process and returns a client of its job server. The server listens on all addresses until
+// this process ends, without authentication, and runs any command that a job names as its worker. So other hosts are cut
+// off as soon as it listens; users of this machine still can connect.
 func startPrism(ctx context.Context) (jobpb.JobServiceClient, error) {
 	before, err := openListeners()
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhoReachesPrism is who can connect to a Prism of this process.
+// WhoReachesPrism says who can connect to the Prism of this process.
 const WhoReachesPrism = "any user of this machine"
 
-// openListeners are the sockets of this process that listen on all addresses.
+// openListeners returns the sockets of this process that listen, and whether on all addresses.
 func openListeners() (map[int]bool, error) {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -26,7 +26,7 @@ func openListeners() (map[int]bool, error) {
 			return nil, err
 		}
 		if listens, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN); err != nil || listens == 0 {
-			continue // no socket, or closed meanwhile
+			continue // not a socket, or closed meanwhile
 		}
 		address, err := unix.Getsockname(fd)
 		if err != nil {
@@ -42,8 +42,7 @@ func openListeners() (map[int]bool, error) {
 	return open, nil
 }
 
-// closeToOtherHosts makes all sockets that listen on all addresses, but for those known before, accept what comes over the
-// loopback device only.
+// closeToOtherHosts binds the sockets that listen on all addresses, except those known before, to the loopback device.
 func closeToOtherHosts(before map[int]bool) error {
 	after, err := openListeners()
 	if err != nil {
@@ -55,7 +54,7 @@ func closeToOtherHosts(before map[int]bool) error {
 		}
 	}
 	if errors.Is(err, unix.EPERM) {
-		return fmt.Errorf("%w: before Linux 5.7 this takes root; --runner=direct opens no port", err)
+		return fmt.Errorf("%w: this requires Linux 5.7 or root; use --runner=direct, which opens no port", err)
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Prism's job server, which has no password, is bound to the loopback device, where no other host's packets arrive.
+// Prism's job server, which has no authentication, is bound to the loopback device, out of reach of other hosts.
 func TestPrismIsClosedToOtherHosts(t *testing.T) {
 	before, err := openListeners()
 	if err != nil {

@@ -2,10 +2,10 @@
 
 package pipeline
 
-// WhoReachesPrism is who can connect to a Prism of this process.
-const WhoReachesPrism = "whoever reaches this machine"
+// WhoReachesPrism says who can connect to the Prism of this process.
+const WhoReachesPrism = "anyone who can connect to this machine"
 
 func openListeners() (map[int]bool, error) { return nil, nil }
 
-// closeToOtherHosts does nothing: only Linux binds a socket that listens already to a device.
+// closeToOtherHosts does nothing: only Linux can bind a listening socket to a device.
 func closeToOtherHosts(map[int]bool) error { return nil }

@@ -17,14 +17,14 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// column is what a reader found in a column: its kinds of values, and what is the same in every good reader.
+// column summarizes the values that a reader found in a column.
 type column struct {
 	Kinds []string
 	Sum   number64
 	Ends  []string
 }
 
-// number64 is a number that JSON has as text, because it may be infinite.
+// number64 is a number that is text in JSON, because it may be infinite.
 type number64 float64
 
 func (n *number64) UnmarshalJSON(b []byte) error {
@@ -33,7 +33,7 @@ func (n *number64) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// add notes a value, as testdata/readers/read.py does.
+// add adds a value, as testdata/readers/read.py does.
 func (c *column) add(kind string, number float64, text string) {
 	if !slices.Contains(c.Kinds, kind) {
 		c.Kinds = append(c.Kinds, kind)
@@ -45,7 +45,7 @@ func (c *column) add(kind string, number float64, text string) {
 	c.Ends[1] = text
 }
 
-// Other people's readers see in every file what was written.
+// Other Parquet readers read the same values from every file.
 func TestReaders(t *testing.T) {
 	python := outside.Python(t)
 	dir := filepath.Join(t.TempDir(), "out")
@@ -56,7 +56,7 @@ func TestReaders(t *testing.T) {
 	}
 	checkReaders(t, python, dir)
 
-	// With buckets there is a file more.
+	// Buckets add a file.
 	d.HashBits = 8
 	dir = filepath.Join(t.TempDir(), "out")
 	if err := runTrain(t, dir, d, choose(t, "Hamilton", "10")); err != nil {
@@ -113,7 +113,7 @@ func checkReaders(t *testing.T, python, dir string) {
 	}
 }
 
-// expectedColumns reads a file with our own types.
+// expectedColumns reads a file with the types of modelio.
 func expectedColumns(t *testing.T, dir, file string) map[string]*column {
 	t.Helper()
 	want := map[string]*column{}
@@ -137,7 +137,7 @@ func expectedColumns(t *testing.T, dir, file string) map[string]*column {
 	return want
 }
 
-// see notes the fields of a row under the names of their columns.
+// see adds the fields of a row to their columns.
 func see(want map[string]*column, row any) error {
 	v := reflect.ValueOf(row)
 	for i := range v.NumField() {

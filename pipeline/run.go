@@ -16,12 +16,12 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
-// Check looks at an output folder before a run. It reports whether this very run has been published there already, and
-// fails if the folder holds anything else but what an earlier attempt at this run has left. An attempt that was killed when it
-// had published may have left its claim, which goes.
+// Check inspects the output folder before a run. It reports whether the same run is already published there, and fails if the
+// folder contains anything other than the files of an earlier attempt at this run. It removes what an attempt that was killed
+// after publishing left behind.
 func Check(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
 	if !utf8.ValidString(output) {
-		return false, modelio.Usagef("--output=%q: the name is not UTF-8", output)
+		return false, modelio.Usagef("--output=%q: the name is not valid UTF-8", output)
 	}
 	store, err := fileio.For(output)
 	if err != nil {
@@ -38,7 +38,6 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 	case err != nil:
 		return false, &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 	case state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
-		// The run may have been killed at its very end, even after its claim was gone.
 		if err := modelio.Tidy(ctx, output, run); err != nil {
 			return true, &modelio.Error{Exit: modelio.ExitFailed, Err: err}
 		}
@@ -48,19 +47,19 @@ func Check(ctx context.Context, output string, run modelio.Run) (published bool,
 		if err != nil {
 			return false, modelio.Usagef("%w; choose another --output", err)
 		}
-		return false, modelio.Usagef("%s: holds the output of another run (%s: %s); choose another --output%s", output, state.Success.Run,
-			difference(manifest.Run, run), hint(manifest.Run, run, output))
+		return false, modelio.Usagef("%s: contains another run (%s, %s); choose another --output%s", output, state.Success.Run,
+			difference(manifest.Run, run), suggestSelect(manifest.Run, run, output))
 	case state.Foreign != "":
-		return false, modelio.Usagef("%s: is not empty: it holds %s; choose another --output", output, strings.TrimPrefix(state.Foreign, fileio.Join(output, "")))
+		return false, modelio.Usagef("%s: not empty, contains %s; choose another --output", output, strings.TrimPrefix(state.Foreign, fileio.Join(output, "")))
 	case state.Started != nil && state.Started.Fingerprint != run.Fingerprint:
-		return false, modelio.Usagef("%s: another run (%s: %s) is writing there or was interrupted; choose another --output, or remove it", output, state.Started.ID,
+		return false, modelio.Usagef("%s: another run (%s, %s) is writing to it or was interrupted; choose another --output, or remove the folder", output, state.Started.ID,
 			difference(*state.Started, run))
 	}
 	return false, nil
 }
 
-// Refuse leaves the verdict of a run whose data were found wanting before there was a job, as a job would, and returns the
-// error that says so. A folder that is not free for the run stays as it is.
+// Refuse writes the verdict of a run whose data failed a check before there was a job, as the job would have done, and returns
+// err. It leaves a folder alone that Check does not accept.
 func Refuse(ctx context.Context, output string, run modelio.Run, err error) error {
 	var data *modelio.Error
 	if !errors.As(err, &data) || data.Exit != modelio.ExitData || output == "" {
@@ -74,12 +73,12 @@ func Refuse(ctx context.Context, output string, run modelio.Run, err error) erro
 		e = modelio.Refuse(ctx, output, run, modelio.Verdict{Run: run.ID, Exit: data.Exit, Message: err.Error()})
 	}
 	if e != nil {
-		return &modelio.Error{Exit: data.Exit, Err: fmt.Errorf("%w (and no %s: %w)", err, modelio.VerdictFile, e)}
+		return &modelio.Error{Exit: data.Exit, Err: fmt.Errorf("%w (writing %s failed: %w)", err, modelio.VerdictFile, e)}
 	}
 	return err
 }
 
-// differingOption is the first option, by name, that another run was given otherwise, or "".
+// differingOption returns the first option, by name, whose value differs between two runs, or "".
 func differingOption(other, run modelio.Run) string {
 	names := slices.Concat(slices.Collect(maps.Keys(other.Options)), slices.Collect(maps.Keys(run.Options)))
 	slices.Sort(names)
@@ -91,32 +90,35 @@ func differingOption(other, run modelio.Run) string {
 	return ""
 }
 
-// difference says what another run was told that this one is not.
+// difference describes how another run differs from this one.
 func difference(other, run modelio.Run) string {
 	option := differingOption(other, run)
 	switch {
 	case other.Verb != run.Verb:
-		return "made by " + other.Verb
+		return "by sparsenb " + other.Verb
 	case option == "":
-		return "of other inputs, or of files that have changed since"
+		return "with other input, or input that has changed"
 	case other.Options[option] == "":
 		return "without --" + option
 	}
 	return fmt.Sprintf("with --%s=%s", option, other.Options[option])
 }
 
-// hint is for who only wants another k: the counts are there.
-func hint(other, run modelio.Run, output string) string {
+// suggestSelect is for a run that differs in k only: the counts exist.
+func suggestSelect(other, run modelio.Run, output string) string {
 	if other.Verb == "train" && run.Verb == "train" && differingOption(other, run) == "k" {
-		return ", or take its counts: sparsenb select --counts=" + output
+		return ", or select from its counts: sparsenb select --counts=" + output
 	}
 	return ""
 }
 
-// Run executes the graph that build makes, and returns nil if the run has been published, by this job or, if it is the
-// same run, by another. The runner's own answer decides nothing: it may be nil for a job that was cancelled.
-// watch is called now and then while the job runs, if the runner can tell how far it is.
+// Run executes the graph that build makes, and returns nil if the run is published, by this job or by another job of the same
+// run. The runner's error alone does not decide: it may be nil for a cancelled job. While the job runs, watch is called with
+// its progress, if the runner reports it.
 func Run(ctx context.Context, runner Runner, output string, run modelio.Run, build func(beam.Scope), watch func(Progress)) (err error) {
+	if err := runner.Validate(); err != nil {
+		return err
+	}
 	defer func() {
 		if e := spill.Release(run.ID); err != nil && e != nil {
 			err = errors.Join(err, e)
@@ -130,9 +132,9 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	build(s)
 	failed := runner.explain(runner.execute(ctx, p, observer{
 		watch: watch,
-		begun: func() bool {
+		started: func() bool {
 			state, err := modelio.ReadState(ctx, output)
-			// The claim of an earlier attempt, which this one goes on with, does not tell.
+			// A claim may be that of an earlier attempt.
 			return err != nil || state.Started != nil || state.Success != nil || state.Verdict != nil && state.Verdict.Run == run.ID
 		},
 		mark: func(cause error) error {
@@ -144,15 +146,21 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	}))
 	var cancelled *cancelledError
 	if !errors.As(failed, &cancelled) && ctx.Err() != nil {
-		// Our own launcher has not come to the engine; of what the SDK's has done nothing is known.
-		cancelled = &cancelledError{cause: context.Cause(ctx), confirmed: runner.Beam == ""}
+		// Before the job was submitted. What the SDK's own runners submitted is unknown.
+		failed = &cancelledError{cause: context.Cause(ctx), confirmed: runner.Beam == ""}
 	}
+	return outcome(context.WithoutCancel(ctx), runner, output, run, before, failed)
+}
+
+// outcome returns nil if the run is published, and otherwise the error that best says why not.
+func outcome(ctx context.Context, runner Runner, output string, run modelio.Run, before modelio.State, failed error) error {
+	state, err := modelio.ReadState(ctx, output)
+	var cancelled *cancelledError
 	var usage *modelio.Error
-	state, err := modelio.ReadState(context.WithoutCancel(ctx), output)
 	switch {
 	case err == nil && state.Success != nil && state.Success.Fingerprint == run.Fingerprint:
 		return nil
-	case cancelled != nil:
+	case errors.As(failed, &cancelled):
 		return &modelio.Error{Exit: modelio.ExitFailed, Err: cancelled}
 	case err != nil && failed != nil:
 		return &modelio.Error{Exit: modelio.ExitFailed, Err: fmt.Errorf("%w; %w", failed, err)}
@@ -171,19 +179,19 @@ func Run(ctx context.Context, runner Runner, output string, run modelio.Run, bui
 	case failed != nil:
 		return &modelio.Error{Exit: modelio.ExitFailed, Err: failed}
 	case !runner.Loopback():
-		return &modelio.Error{Exit: modelio.ExitUsage, Err: fmt.Errorf("%s: the job ended well, but nothing is published here: is this a folder of all hosts, and not one on each?", output)}
+		return &modelio.Error{Exit: modelio.ExitUsage, Err: fmt.Errorf("%s: the job succeeded, but published nothing here; probably --output is not on storage that all hosts share", output)}
 	}
-	return &modelio.Error{Exit: modelio.ExitFailed, Err: fmt.Errorf("%s: the job ended without publishing anything", output)}
+	return &modelio.Error{Exit: modelio.ExitFailed, Err: fmt.Errorf("%s: the job ended without publishing", output)}
 }
 
-// judged reports whether a verdict is of this run: by this attempt, or by one at the same time, which promised the same. One
-// that was there before tells nothing of why this attempt has ended.
+// judged reports whether a verdict applies to this attempt: it is its own, or that of a concurrent attempt at the same run.
+// An older verdict does not say why this attempt ended.
 func judged(verdict, before *modelio.Verdict, run modelio.Run) bool {
 	return verdict != nil && verdict.Fingerprint == run.Fingerprint &&
 		(verdict.Run == run.ID || before == nil || before.Run != verdict.Run)
 }
 
-// explain makes one line of an error of the runner, which holds a plan and a stack where a step has failed.
+// explain reduces an error of the runner, which contains plans and stacks, to one line.
 func (r Runner) explain(failed error) error {
 	var cancelled *cancelledError
 	var usage *modelio.Error
@@ -196,13 +204,13 @@ func (r Runner) explain(failed error) error {
 	return errors.New(fromEngine(cause(failed)))
 }
 
-// fromEngine says what an error means that came from elsewhere. What is missing there may well be here.
+// fromEngine adds the probable cause to an error of an engine, or says that it is a worker's.
 func fromEngine(text string) string {
 	hints := []struct{ sign, hint string }{
-		{"java.io.IOException: error=", "a worker could not start this program: it has to lie at the same path on every host, or where --environment_config says"},
-		{"Process died with exit code", "a worker's program ended at once: is it this one? --environment_config says where it lies"},
-		{"java.net.ConnectException", "the job server cannot reach its engine"},
-		{"java.lang.IllegalAccessError", "the engine's Java needs the options of docs/engines.md"},
+		{"java.io.IOException: error=", "a worker could not start; probably the program is not at the same path on every host, or not where --environment_config says"},
+		{"Process died with exit code", "a worker exited at once; probably --environment_config names another program"},
+		{"java.net.ConnectException", "the job server cannot connect to its engine"},
+		{"java.lang.IllegalAccessError", "the engine's Java needs the options in docs/engines.md"},
 	}
 	for _, h := range hints {
 		if strings.Contains(text, h.sign) {
@@ -215,8 +223,11 @@ func fromEngine(text string) string {
 	return "on a worker: " + text
 }
 
-// Stage writes the template of the graph that build makes, from which the runner's service can start the job any time.
+// Stage stores the graph that build makes as a template, from which the runner's service can start jobs.
 func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
+	if err := runner.Validate(); err != nil {
+		return err
+	}
 	p, s := beam.NewPipelineWithRoot()
 	build(s)
 	if err := runner.execute(ctx, p, observer{}); err != nil {
@@ -225,8 +236,8 @@ func Stage(ctx context.Context, runner Runner, build func(beam.Scope)) error {
 	return nil
 }
 
-// cause is the line of a runner's error that says what went wrong: a DoFn's own error comes last, under the layers that
-// passed it on; a panic comes first, above them and its stack.
+// cause returns the line of a runner's error that says what failed. A DoFn's error is the last line, after the layers that
+// wrapped it; a panic is the first, before the layers and its stack.
 func cause(err error) string {
 	if top, _, ok := strings.Cut(err.Error(), "\nFull error:\n"); ok {
 		if at := strings.Index(top, "panic: "); at >= 0 {

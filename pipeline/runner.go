@@ -22,34 +22,34 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// Runner is where a job runs. The zero value is Beam's direct runner, inside this process.
+// Runner is where a job runs. The zero value is Beam's direct runner, in this process. Validate checks it.
 type Runner struct {
-	Prism       bool   // a Prism of our own, which checks what clusters demand; it listens on a port, see OpensPort
-	Endpoint    string // of a Beam job service, such as Flink's or Spark's; "" runs the job from this process
-	Environment string // how the engine starts workers: PROCESS, DOCKER or LOOPBACK, as Beam's --environment_type
-	Config      string // of the environment, as Beam's --environment_config
-	Beam        string // a runner that the SDK runs by itself, such as dataflow
-	Template    string // where that runner writes the job to be run later, if not empty
-	Parallelism int    // bundles at once; 0 leaves it to the engine
+	Prism       bool   // run on Prism in this process, which listens on a port, see OpensPort; default the direct runner
+	Endpoint    string // HOST:PORT of a Beam job server, such as Flink's or Spark's; default none, the job runs in this process
+	Environment string // how the engine starts workers: PROCESS, DOCKER or LOOPBACK; required with Endpoint
+	Config      string // of the environment, as Beam's --environment_config; required for PROCESS and DOCKER
+	Beam        string // a runner of Beam's SDK, such as dataflow; default none
+	Template    string // gs:// name under which that runner stores the job instead of running it; default none
+	Parallelism int    // parallel tasks on Flink; default 0, that of the job server
 
-	// StallTimeout cancels a job on an engine that has not begun for so long; 0 never does. Flink, for one, keeps a job
-	// that it has no slot for. What a job does that has begun cannot be told on every engine: Flink's job server has
-	// counters at the end only, Spark's at the end of a task.
+	// StallTimeout is how long a job may wait to start on an engine before it is cancelled; default 0, indefinitely. Flink
+	// keeps a job for which it has no slots. Once a job has started, its progress cannot be observed on every engine:
+	// Flink's job server has counters only at the end, Spark's at the end of a task.
 	StallTimeout time.Duration
 }
 
-// Here reports whether the job is run by this process.
+// Here reports whether the engine is this process.
 func (r Runner) Here() bool { return r.Endpoint == "" && r.Beam == "" }
 
-// OpensPort reports whether this process serves jobs while it runs one, by a Prism of its own: direct workers need none, but
-// workers that are other processes do. Whoever connects to that server can have it run commands.
+// OpensPort reports whether this process runs the job server of Prism: on request, or because workers are other processes.
+// Anyone who can connect to that server can run commands.
 func (r Runner) OpensPort() bool { return r.Here() && (r.Prism || r.Environment != "") }
 
-// observer is what the one who runs a job knows and wants to know.
+// observer are the functions that execute calls while a job runs.
 type observer struct {
-	watch func(Progress)          // is called now and then
-	begun func() bool             // tells whether the first step has done its work
-	mark  func(cause error) error // keeps the job from publishing
+	watch   func(Progress)          // reports the progress
+	started func() bool             // whether the first step has done its work
+	mark    func(cause error) error // keeps the job from publishing
 }
 
 // execute runs a pipeline to its end.
@@ -65,7 +65,7 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err 
 	if err != nil {
 		return err
 	}
-	// A context of its own: the workers stop also if ctx has ended.
+	// The workers must be stopped even if ctx has ended.
 	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
 	client, hangUp, err := r.connect(ctx)
 	if err != nil {
@@ -86,21 +86,21 @@ func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if r.judgesStart() {
-		defer cancelUnlessBegun(r.StallTimeout, o.begun, cancel)()
+	if r.watchesStart() {
+		defer cancelUnlessStarted(r.StallTimeout, o.started, cancel)()
 	}
 	defer watchCounters(ctx, job.progress, o.watch)()
 	return job.wait(ctx, o.mark)
 }
 
-// judgesStart reports whether a job that does not begin is cancelled.
-func (r Runner) judgesStart() bool { return r.StallTimeout > 0 && !r.Here() }
+// watchesStart reports whether a job that does not start in time is cancelled.
+func (r Runner) watchesStart() bool { return r.StallTimeout > 0 && !r.Here() }
 
-// cancelUnlessBegun calls cancel if the job has not begun when the timeout is over, and stop was not called before.
-func cancelUnlessBegun(timeout time.Duration, begun func() bool, cancel context.CancelCauseFunc) (stop func() bool) {
+// cancelUnlessStarted calls cancel after the timeout if the job has not started, unless stop is called before.
+func cancelUnlessStarted(timeout time.Duration, started func() bool, cancel context.CancelCauseFunc) (stop func() bool) {
 	return time.AfterFunc(timeout, func() {
-		if !begun() {
-			cancel(fmt.Errorf("the job has not begun for %s (--stall_timeout): the engine may have fewer free slots than --parallelism, or its hosts no program at this path", timeout))
+		if !started() {
+			cancel(fmt.Errorf("the job did not start within %s (--stall_timeout); probably the engine has fewer free slots than --parallelism, or the program is not at the same path on its hosts", timeout))
 		}
 	}).Stop
 }
@@ -110,11 +110,11 @@ func (r Runner) Loopback() bool {
 	return r.Environment == "LOOPBACK" || r.Here() && r.Environment == ""
 }
 
-// InProcess reports whether this process is the engine and all its workers.
+// InProcess reports whether both the engine and the workers are in this process.
 func (r Runner) InProcess() bool { return r.Here() && r.Loopback() }
 
-// environment says how the engine is to start workers, and starts those that are goroutines of this process. No worker
-// is staged: the engine's hosts have this program, or a container image has it.
+// environment describes how the engine starts workers, and starts those that are goroutines of this process. The program is
+// not staged: the engine's hosts have it, or the container image.
 func (r Runner) environment(ctx context.Context) (e *pipepb.Environment, stop func(context.Context) error, err error) {
 	stop = func(context.Context) error { return nil }
 	config := func(context.Context) string { return r.Config }
@@ -136,11 +136,10 @@ func (r Runner) environment(ctx context.Context) (e *pipepb.Environment, stop fu
 	return e, stop, nil
 }
 
-// keepaliveTime is how often a job server is asked whether it is there. Java's servers take more than once in five minutes
-// for an attack.
+// keepaliveTime is the interval of keepalive pings. gRPC servers in Java reject more than one in five minutes.
 const keepaliveTime = 6 * time.Minute
 
-// connectTimeout is how long a job service may take to answer at first.
+// connectTimeout is how long a job server may take to answer at first.
 const connectTimeout = 20 * time.Second
 
 func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() error, error) {
@@ -157,14 +156,14 @@ func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() err
 	trial, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if _, err := client.GetJobs(trial, &jobpb.GetJobsRequest{}, grpc.WaitForReady(true)); trial.Err() != nil {
-		return nil, nil, errors.Join(fmt.Errorf("--endpoint=%s: no Beam job server answers there (%w)", r.Endpoint, err), connection.Close())
+		return nil, nil, errors.Join(fmt.Errorf("--endpoint=%s: no Beam job server answers at this address (%w)", r.Endpoint, err), connection.Close())
 	}
 	return client, connection.Close, nil
 }
 
 const submitTimeout = 2 * time.Minute
 
-// submit hands the job to the engine.
+// submit submits the job to the engine.
 func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph *pipepb.Pipeline) (job, error) {
 	options := &runnerlib.JobOptions{
 		Name: jobopts.GetJobName(), Experiments: jobopts.GetExperiments(), Loopback: r.Loopback(), Parallelism: r.Parallelism,
@@ -172,18 +171,18 @@ func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph
 	}
 	prepared, staging, token, err := runnerlib.Prepare(ctx, client, graph, options)
 	if err != nil && strings.Contains(err.Error(), "Unimplemented") {
-		return job{}, modelio.Usagef("--endpoint=%s: what answers there is no Beam job server; that has port 8099 if nobody moved it", r.Endpoint)
+		return job{}, modelio.Usagef("--endpoint=%s: this is not a Beam job server, whose default port is 8099", r.Endpoint)
 	}
 	if err != nil {
 		return job{}, err
 	}
 	if !r.Here() {
-		// There is nothing to stage, but the job server wants to have asked.
+		// There is nothing to stage, but the job server requires the request.
 		if token, err = runnerlib.Stage(ctx, prepared, staging, os.DevNull, token); err != nil {
 			return job{}, err
 		}
 	}
-	// Not to be interrupted: the engine might have the job, and we not its name.
+	// Not interruptible: the engine could have the job while its name is unknown here.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
 	defer stop()
 	id, err := runnerlib.Submit(ctx, client, prepared, token)

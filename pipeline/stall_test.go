@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestCancelUnlessBegun(t *testing.T) {
+func TestCancelUnlessStarted(t *testing.T) {
 	for what, c := range map[string]struct {
 		begun bool
 		after time.Duration
@@ -19,7 +19,7 @@ func TestCancelUnlessBegun(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var cancelled []error
-			stop := cancelUnlessBegun(time.Minute, func() bool { return c.begun }, func(err error) { cancelled = append(cancelled, err) })
+			stop := cancelUnlessStarted(time.Minute, func() bool { return c.begun }, func(err error) { cancelled = append(cancelled, err) })
 			time.Sleep(c.after) // of a clock that does not wait
 			synctest.Wait()
 			stop()
@@ -35,14 +35,14 @@ func TestCancelUnlessBegun(t *testing.T) {
 	}
 }
 
-// With no timeout, or with a Prism of our own, nothing is ever judged.
+// Without a timeout, or in this process, the start is not watched.
 func TestNoStallTimeout(t *testing.T) {
 	for what, r := range map[string]Runner{"no timeout": {Endpoint: "localhost:1"}, "here": {StallTimeout: time.Minute}} {
-		if r.judgesStart() {
+		if r.watchesStart() {
 			t.Errorf("%s: judged", what)
 		}
 	}
-	if !(Runner{Endpoint: "localhost:1", StallTimeout: time.Minute}).judgesStart() {
+	if !(Runner{Endpoint: "localhost:1", StallTimeout: time.Minute}).watchesStart() {
 		t.Error("an engine is not judged")
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
-var count = verb{
-	name:     "count",
-	synopsis: "documents → counts",
+var count = command{
+	name: "count",
 	manual: `Usage: sparsenb count --input=GLOB --output=DIR [flags]
 
-Reads documents, lines of the form label<TAB>text, and writes how often each word or n-gram occurs in each class, and in how
-many of its documents, to DIR/counts. There may be any number of classes. "sparsenb select --counts=DIR" goes on from there.
+Counts how often each word or n-gram occurs in each class, and in how many
+documents of the class. Input files have one document per line, label<TAB>text.
+The counts are written to DIR/counts; "sparsenb select --counts=DIR" selects
+features from them.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		documents := addDocumentFlags(fs)
@@ -25,10 +26,10 @@ many of its documents, to DIR/counts. There may be any number of classes. "spars
 				return err
 			}
 			d, runner, err := documents.parse(ctx)
-			if err != nil {
-				return pipeline.Refuse(ctx, *documents.output, pipeline.NewRun("count", versionString(), &d, nil, nil), err)
-			}
 			run := pipeline.NewRun("count", versionString(), &d, nil, nil)
+			if err != nil {
+				return pipeline.Refuse(ctx, *documents.output, run, err)
+			}
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
 				pipeline.Count(s, run, output, d)
 			})
@@ -36,6 +37,7 @@ many of its documents, to DIR/counts. There may be any number of classes. "spars
 	},
 }
 
+// size returns the bytes of all files.
 func size(files []corpusio.File) (n int64) {
 	for _, f := range files {
 		n += f.Size

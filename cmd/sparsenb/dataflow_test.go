@@ -27,8 +27,8 @@ func hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The template of a Dataflow job can be read by who is to run it: it is strictly a job of the API, its pipeline is made
-// of what the model knows, and the worker is the program that was named.
+// The template of a Dataflow job is valid: it decodes strictly as a job of the API, its pipeline has only standard
+// transforms and coders, and its worker is the given program.
 func TestDataflowTemplate(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	federalistOn(t, server)
@@ -67,7 +67,7 @@ func TestDataflowTemplate(t *testing.T) {
 	checkEnvironments(t, server, graph.GetComponents(), program)
 }
 
-// templateOptions are where the template keeps its pipeline.
+// templateOptions is the part of the template that names its pipeline.
 type templateOptions struct {
 	URL  string `json:"pipelineUrl"`
 	Hash string `json:"pipelineProtoHash"`
@@ -98,7 +98,7 @@ func staged(t *testing.T, server *fakegcs.Server, url string) []byte {
 	return content
 }
 
-// checkKnown holds that no message has a field that the model does not know.
+// checkKnown checks that no message has unknown fields.
 func checkKnown(t *testing.T, graph proto.Message) {
 	err := protorange.Range(graph.ProtoReflect(), func(p protopath.Values) error {
 		if m, ok := p.Index(-1).Value.Interface().(protoreflect.Message); ok && len(m.GetUnknown()) > 0 {
@@ -111,7 +111,7 @@ func checkKnown(t *testing.T, graph proto.Message) {
 	}
 }
 
-// standard are the URNs of enumerations of the model.
+// standard returns the URNs of enumerations of the model.
 func standard(enums protoreflect.EnumDescriptors) (urns []string) {
 	for i := range enums.Len() {
 		values := enums.Get(i).Values()
@@ -123,7 +123,7 @@ func standard(enums protoreflect.EnumDescriptors) (urns []string) {
 	return urns
 }
 
-// checkTransforms holds that every transform is one of the model, or made of others.
+// checkTransforms checks that every transform is standard or a composite.
 func checkTransforms(t *testing.T, c *pipepb.Components) {
 	known := standard((&pipepb.StandardPTransforms{}).ProtoReflect().Descriptor().Enums())
 	dofns := 0
@@ -167,7 +167,7 @@ func checkTransforms(t *testing.T, c *pipepb.Components) {
 	}
 }
 
-// checkCoders holds that the runner knows every coder, or need not: those of Go stand within a length prefix.
+// checkCoders checks that every coder is standard, or one of Go within a length prefix, which runners need not know.
 func checkCoders(t *testing.T, c *pipepb.Components) {
 	known := standard((&pipepb.StandardCoders{}).ProtoReflect().Descriptor().Enums())
 	for id, collection := range c.GetPcollections() {
@@ -193,7 +193,7 @@ func checkCoders(t *testing.T, c *pipepb.Components) {
 	}
 }
 
-// checkEnvironments holds that the workers are containers which get the program.
+// checkEnvironments checks that the workers are containers that get the program.
 func checkEnvironments(t *testing.T, server *fakegcs.Server, c *pipepb.Components, program []byte) {
 	if len(c.GetEnvironments()) != 1 {
 		t.Errorf("%d environments", len(c.GetEnvironments()))
@@ -221,9 +221,9 @@ func TestDataflowUsage(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	federalistOn(t, server)
 	for want, args := range map[string][]string{
-		"--runner=dataflow needs --staging_location=gs://bucket/folder":                                   {"--output=gs://b/out"},
-		"--template_location=job: it is a name such as gs://bucket/object":                                {"--output=gs://b/out", "--staging_location=gs://b/s", "--template_location=job"},
-		"--output=out: the workers of Dataflow cannot write there; name a folder such as gs://bucket/out": {"--output=out", "--staging_location=gs://b/s"},
+		"--runner=dataflow requires --staging_location=gs://bucket/folder":                        {"--output=gs://b/out"},
+		"--template_location=job: must be a name such as gs://bucket/object":                      {"--output=gs://b/out", "--staging_location=gs://b/s", "--template_location=job"},
+		"--output=out: Dataflow workers cannot write there; use a folder such as gs://bucket/out": {"--output=out", "--staging_location=gs://b/s"},
 	} {
 		said := run(t, 2, append(args, "--input=gs://b/in/*", "--k=5", "--runner=dataflow")...)
 		if said != "sparsenb: "+want+"\n" {

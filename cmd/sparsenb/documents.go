@@ -18,13 +18,12 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
-// documentFlags say what to count; train and count have them.
+// documentFlags define what to count; train and count have them.
 type documentFlags struct {
-	input                                                          list
-	analysis                                                       analysisFlags
-	stopWords, maxRejected, maxRecordBytes, shards, output, memory *string
-	maxClasses                                                     *string
-	header                                                         headerFlag
+	input                                                                      list
+	analysis                                                                   analysisFlags
+	stopWords, maxRejected, maxRecordBytes, maxClasses, shards, output, memory *string
+	header                                                                     headerFlag
 
 	runner func() (pipeline.Runner, error)
 }
@@ -33,20 +32,20 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 	f := &documentFlags{
 		output:         addOutputFlag(fs),
 		analysis:       addAnalysisFlags(fs),
-		stopWords:      fs.String("stop_words", "", "=FILE\n        words that are not counted, one a line, in lower case"),
-		maxRejected:    fs.String("max_rejected", "1%", "=1%\n        how many lines may be no documents, a number or a percentage (default 1%)"),
-		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=8MiB\n        longer lines are rejected (default 8MiB)"),
-		maxClasses:     fs.String("max_classes", "1000", "=1000\n        how many different labels there may be (default 1000)"),
+		stopWords:      fs.String("stop_words", "", "=FILE words to ignore, one per line, in lower case; for --analyzer=word only"),
+		maxRejected:    fs.String("max_rejected", "1%", "=N|P% malformed lines tolerated, as a number or a percentage; the run fails if there are more"),
+		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=SIZE maximum length of a line; longer lines count as malformed"),
+		maxClasses:     fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
 		memory:         addMemoryFlag(fs),
 		runner:         addRunnerFlags(fs),
-		shards:         fs.String("shards", "64", "=64\n        files that the counts are written to (default 64)"),
+		shards:         fs.String("shards", "64", "=N number of files that the counts are written to, 1 to 10000"),
 	}
-	fs.Var(&f.header, "header", "\n        skip the first line of every file, which names the columns; without the flag such a line is an error, with --header=false a document")
-	fs.Var(&f.input, "input", "=GLOB\n        files of documents, a line label<TAB>text each; may be repeated")
+	fs.Var(&f.header, "header", " skip the first line of every file, which names the columns. Without the flag, a header is an error; --header=false reads it as a document")
+	fs.Var(&f.input, "input", "=GLOB input files, with one document label<TAB>text per line; may be repeated")
 	return f
 }
 
-// headerFlag is a boolean flag that knows whether it was given.
+// headerFlag is a boolean flag that also distinguishes whether it was given.
 type headerFlag struct{ value corpusio.Header }
 
 func (f *headerFlag) IsBoolFlag() bool { return true }
@@ -55,11 +54,11 @@ func (f *headerFlag) String() string { return strconv.FormatBool(f.value == corp
 
 func (f *headerFlag) Set(text string) error {
 	if f.value != corpusio.Unknown {
-		return errors.New("it is given twice; give it once")
+		return errors.New("the flag is given twice; give it once")
 	}
 	present, err := strconv.ParseBool(text)
 	if err != nil {
-		return errors.New("neither true nor false")
+		return errors.New("must be true or false")
 	}
 	if f.value = corpusio.Absent; present {
 		f.value = corpusio.Present
@@ -68,18 +67,18 @@ func (f *headerFlag) Set(text string) error {
 }
 
 func addOutputFlag(fs *flag.FlagSet) *string {
-	return fs.String("output", "", "=DIR\n        the folder to write to; it must be empty or not exist")
+	return fs.String("output", "", "=DIR folder to write to; must be empty or not exist")
 }
 
-// check looks for the flags that must be there.
+// check requires the flags that have no default.
 func (f *documentFlags) check() error {
 	if len(f.input) == 0 || slices.Contains(f.input, "") {
-		return modelio.Usagef("--input is missing: the files of documents, a line label<TAB>text each")
+		return modelio.Usagef("--input is required: files with one document label<TAB>text per line")
 	}
 	return required("output", *f.output, "the folder to write to")
 }
 
-// parse checks the flags and lists the files.
+// parse validates the flags and lists the files.
 func (f *documentFlags) parse(ctx context.Context) (d pipeline.Documents, runner pipeline.Runner, err error) {
 	if err := f.check(); err != nil {
 		return d, runner, err
@@ -100,21 +99,30 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
-	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes, 1, 256<<20); err != nil {
+	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes); err != nil {
 		return d, err
 	}
-	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses, 1, 10_000_000); err != nil {
+	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses); err != nil {
+		return d, err
+	}
+	if d.MaxClasses == 0 {
+		return d, modelio.Usagef("--max_classes=0: must be at least 1")
+	}
+	if d.Shards, err = parseInt("shards", *f.shards); err != nil {
 		return d, err
 	}
 	d.Header = f.header.value
-	if d.Shards, err = parseInt("shards", *f.shards, 1, 10_000); err != nil {
+	words, unusable, err := readStopWords(ctx, *f.stopWords)
+	if err != nil {
 		return d, err
 	}
-	if err := checkAnalysis(d, *f.stopWords); err != nil {
+	d.StopWords = words
+	if err := d.Validate(); err != nil {
 		return d, err
 	}
-	if d.StopWords, err = readStopWords(ctx, *f.stopWords); err != nil {
-		return d, err
+	if n := len(unusable); n > 0 {
+		warn("--stop_words=%s: these stop words can never match: %s%s; a word has at least two characters and is in lower case", *f.stopWords,
+			strings.Join(unusable[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
 	}
 	if d.Files, err = corpusio.List(ctx, f.input); err != nil {
 		return d, modelio.InputError(explainInput(err))
@@ -130,7 +138,7 @@ func explainInput(err error) error {
 	case errors.Is(err, corpusio.ErrNoMatch):
 		return fmt.Errorf("%w --input", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; it must be readable", err)
+		return fmt.Errorf("%w; make it readable for this user", err)
 	}
 	return err
 }
@@ -151,29 +159,25 @@ func allEmpty(files []corpusio.File) string {
 	return fmt.Sprintf("all %d files are empty", len(files))
 }
 
-// maxStopWords is the size of a list of stop words that can travel with the job.
+// maxStopWords is the maximum size of the file in bytes: the words travel with the job.
 const maxStopWords = 1 << 20
 
-func readStopWords(ctx context.Context, name string) (words []string, err error) {
+// readStopWords reads a file of words. unusable are quoted lines that are no word, and so cannot match one.
+func readStopWords(ctx context.Context, name string) (words, unusable []string, err error) {
 	if name == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	content, err := fileio.ReadAll(ctx, name, maxStopWords)
 	if err != nil {
-		return nil, modelio.InputError(fmt.Errorf("--stop_words: %w", err))
+		return nil, nil, modelio.InputError(fmt.Errorf("--stop_words: %w", err))
 	}
-	var useless []string
 	for _, line := range strings.Split(strings.TrimPrefix(string(content), "\ufeff"), "\n") {
 		switch word := strings.TrimSpace(line); {
 		case kernel.IsWord(word):
 			words = append(words, word)
 		case word != "":
-			useless = append(useless, strconv.Quote(word))
+			unusable = append(unusable, strconv.Quote(word))
 		}
 	}
-	if n := len(useless); n > 0 {
-		warn("--stop_words=%s: of no use are %s%s: a word has two characters or more, in lower case", name,
-			strings.Join(useless[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
-	}
-	return words, nil
+	return words, unusable, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,55 +16,112 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
-// flags are those of one verb, with what it explains of Beam's; the flag set also has the others of Beam's 58.
+// flags are the flags of a command. The set also has Beam's 58 flags.
 type flags struct {
-	verb  string
-	names []string
-	run   func(ctx context.Context, args []string) error
+	set      *flag.FlagSet
+	command  command
+	listed   []string // those that help lists: the command's, and those of Beam that it explains
+	logLevel *string
+	run      func(ctx context.Context, args []string) error
 }
 
-func ownFlags(fs *flag.FlagSet, v verb) flags {
+func registerFlags(fs *flag.FlagSet, c command) flags {
+	fs.Init("sparsenb", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
 	before := map[string]string{}
 	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = f.Usage })
-	own := flags{verb: v.name, run: v.prepare(fs)}
-	fs.VisitAll(func(f *flag.Flag) {
-		if usage, ok := before[f.Name]; !ok || usage != f.Usage {
-			own.names = append(own.names, f.Name)
+	f := flags{set: fs, command: c, run: c.prepare(fs)}
+	f.logLevel = fs.String("log_level", "off", "=LEVEL log level of Beam and its runners: off, error, warn, info or debug")
+	fs.VisitAll(func(g *flag.Flag) {
+		if usage, ok := before[g.Name]; !ok || usage != g.Usage {
+			f.listed = append(f.listed, g.Name)
 		}
 	})
-	return own
+	return f
 }
 
-// parse parses flags, which may also stand behind the positional arguments.
-func parse(fs *flag.FlagSet, args []string) (positional []string, err error) {
+// parse parses flags, before and after the positional arguments, which it returns.
+func (f flags) parse(args []string) (arguments []string, err error) {
 	var repeated error
-	refuseRepeats(fs, &repeated)
+	refuseRepeats(f.set, &repeated)
 	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, cmp.Or(repeated, err)
+		if err := f.set.Parse(args); err != nil {
+			return nil, cmp.Or(repeated, f.explain(err))
 		}
-		if fs.NArg() == 0 {
-			return positional, nil
+		if f.set.NArg() == 0 {
+			return arguments, nil
 		}
-		positional = append(positional, fs.Arg(0))
-		args = fs.Args()[1:]
+		arguments = append(arguments, f.set.Arg(0))
+		args = f.set.Args()[1:]
 	}
 }
 
-// refuseRepeats makes it an error to give a flag twice that keeps one value, and tells it in repeated: package flag wraps
-// the error of a value as text.
+// explain rewords an error of package flag.
+func (f flags) explain(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return modelio.Usagef("%s", strings.NewReplacer("invalid boolean flag ", "--", "flag -", "flag --", "for -", "for --", ": -", ": --").Replace(err.Error()))
+	}
+	var all []string
+	f.set.VisitAll(func(g *flag.Flag) { all = append(all, g.Name) })
+	unknown := fmt.Sprintf("unknown flag --%s for %q", strings.TrimLeft(name, "-"), f.command.name)
+	if guess := cmp.Or(nearest(name, f.listed), nearest(name, all)); guess != "" {
+		return modelio.Usagef("%s; did you mean --%s?", unknown, guess)
+	}
+	return modelio.Usagef("%s; see sparsenb help %s", unknown, f.command.name)
+}
+
+// manual returns the text of help: the command's, and its flags in alphabetical order.
+//
+// The usage of a flag is =VALUE, a space, and what it does. Its default is added unless the text ends with one.
+func (f flags) manual() string {
+	var b strings.Builder
+	b.WriteString(f.command.manual + "\nFlags:\n")
+	for _, name := range slices.Sorted(slices.Values(f.listed)) {
+		g := f.set.Lookup(name)
+		value, text, _ := strings.Cut(g.Usage, " ")
+		if g.DefValue != "" && g.DefValue != "false" && !strings.Contains(text, "(default") {
+			text += " (default\u00a0" + g.DefValue + ")" // not to be wrapped
+		}
+		fmt.Fprintf(&b, "  --%s%s%s\n", name, value, strings.ReplaceAll(wrap(text), "\u00a0", " "))
+	}
+	return b.String()
+}
+
+// wrap breaks a text into indented lines of 80 columns.
+func wrap(text string) string {
+	const indent, columns = "\n        ", 80
+	var b strings.Builder
+	for width, word := columns, ""; text != ""; {
+		word, text, _ = strings.Cut(text, " ")
+		if width += 1 + len(word); width > columns {
+			b.WriteString(indent)
+			width = len(indent) - 1 + len(word)
+		} else {
+			b.WriteString(" ")
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// refuseRepeats makes it an error to give a flag twice unless it is a list. The error goes to repeated, because package
+// flag keeps only the text of an error.
 func refuseRepeats(fs *flag.FlagSet, repeated *error) {
 	fs.VisitAll(func(f *flag.Flag) {
-		if reflect.TypeOf(f.Value).Elem().PkgPath() == "flag" { // the types of others, such as list, add up
+		if reflect.TypeOf(f.Value).Elem().PkgPath() == "flag" { // other types, such as list, collect values
 			f.Value = &single{Value: f.Value, name: f.Name, repeated: repeated}
 		}
 	})
 }
 
-// single is a flag that may be given once.
+// single is a flag that may be given only once.
 type single struct {
 	flag.Value
 	name     string
@@ -73,7 +132,7 @@ type single struct {
 // Set fails if a value was given before.
 func (s *single) Set(value string) error {
 	if s.given {
-		*s.repeated = modelio.Usagef("--%s is given twice, as %q and as %q; give it once", s.name, s.Value, value)
+		*s.repeated = modelio.Usagef("--%s is given twice, with %q and %q; give it once", s.name, s.Value, value)
 		return *s.repeated
 	}
 	s.given = true
@@ -86,37 +145,18 @@ func (s *single) IsBoolFlag() bool {
 	return ok && b.IsBoolFlag()
 }
 
-// explainFlag puts an error of package flag in our words.
-func explainFlag(fs *flag.FlagSet, own flags, err error) error {
-	var usage *modelio.Error
-	if errors.As(err, &usage) {
-		return err
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		var all []string
-		fs.VisitAll(func(f *flag.Flag) { all = append(all, f.Name) })
-		guess := cmp.Or(didYouMean(name, own.names), didYouMean(name, all))
-		return modelio.Usagef("--%s is no flag of sparsenb %s%s; sparsenb help %[2]s lists them", strings.TrimLeft(name, "-"), own.verb,
-			strings.Replace(guess, "mean ", "mean --", 1))
-	}
-	return modelio.Usagef("%s", strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error()))
-}
-
-// didYouMean returns a question that names the word nearest to the one given, if one is near.
-func didYouMean(word string, words []string) string {
-	best, distance := "", 1+len(word)/3
-	for _, w := range words {
-		if d := editDistance(strings.ToLower(word), w); d <= distance && (best == "" || d < distance) {
-			best, distance = w, d
+// nearest returns the name that is most like the word, or "" if none is close.
+func nearest(word string, names []string) (best string) {
+	distance := 1 + len(word)/3
+	for _, name := range names {
+		if d := editDistance(strings.ToLower(word), name); d <= distance && (best == "" || d < distance) {
+			best, distance = name, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
+	return best
 }
 
-// editDistance is how many bytes to change, insert or delete to get from a to b.
+// editDistance returns the Levenshtein distance in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -160,43 +200,40 @@ func (l list) commas() []string {
 
 func noArguments(args []string) error {
 	if len(args) > 0 {
-		return modelio.Usagef("%q is not expected; options start with --, as in --input=%s", args[0], args[0])
+		return modelio.Usagef("unexpected argument %q; flags start with --, as in --input=%s", args[0], args[0])
 	}
 	return nil
 }
 
 func required(name, value, meaning string) error {
 	if value == "" {
-		return modelio.Usagef("--%s is missing: %s", name, meaning)
+		return modelio.Usagef("--%s is required: %s", name, meaning)
 	}
 	return nil
 }
 
-func parseBytes(name, value string, least, most uint64) (int, error) {
+func parseBytes(name, value string) (int, error) {
 	n, err := humanize.ParseBytes(value)
-	if err != nil {
-		return 0, modelio.Usagef("--%s=%s: not a size such as 8MiB", name, value)
-	}
-	if n < least || n > most {
-		return 0, modelio.Usagef("--%s=%s: must be from %s to %s", name, value, humanize.IBytes(least), humanize.IBytes(most))
+	if err != nil || n > math.MaxInt {
+		return 0, modelio.Usagef("--%s=%s: must be a size such as 8MiB", name, value)
 	}
 	return int(n), nil
 }
 
-func parseInt(name, value string, least, most int) (int, error) {
+func parseInt(name, value string) (int, error) {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < least || n > most {
-		return 0, modelio.Usagef("--%s=%s: not a number from %d to %d", name, value, least, most)
+	if err != nil {
+		return 0, modelio.Usagef("--%s=%s: must be a whole number", name, value)
 	}
 	return n, nil
 }
 
-// parseSmoothing reads numbers, and returns them in order.
+// parseSmoothing returns the distinct numbers in ascending order, or the default.
 func parseSmoothing(values []string) (smoothing []float64, err error) {
 	for _, value := range values {
 		a, err := strconv.ParseFloat(value, 64)
-		if err != nil || !solver.InRange(a) {
-			return nil, modelio.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
+		if err != nil {
+			return nil, modelio.Usagef("--smoothing=%s: must be a number", value)
 		}
 		smoothing = append(smoothing, a)
 	}
@@ -207,21 +244,21 @@ func parseSmoothing(values []string) (smoothing []float64, err error) {
 	return slices.Compact(smoothing), nil
 }
 
-// parseClassDocuments reads label=n pairs. A label with a comma needs a flag of its own.
+// parseClassDocuments reads label=n pairs. A label that contains a comma needs a separate flag.
 func parseClassDocuments(values list) (map[string]int64, error) {
 	documents := map[string]int64{}
 	for _, value := range values {
 		pairs := strings.Split(value, ",")
-		if _, _, err := parsePair(value); err == nil { // one pair, perhaps with commas in its label
+		if _, _, ok := parsePair(value); ok { // one pair, whose label may have commas
 			pairs = []string{value}
 		}
 		for _, pair := range pairs {
-			label, n, err := parsePair(pair)
-			if err != nil {
-				return nil, modelio.Usagef("--class_documents=%s: %s is not label=number", value, pair)
+			label, n, ok := parsePair(pair)
+			if !ok {
+				return nil, modelio.Usagef("--class_documents=%s: %s must be LABEL=N with N of at least 1", value, pair)
 			}
 			if _, ok := documents[label]; ok {
-				return nil, modelio.Usagef("--class_documents: %s is given twice", label)
+				return nil, modelio.Usagef("--class_documents: class %s is given twice", label)
 			}
 			documents[label] = n
 		}
@@ -229,31 +266,11 @@ func parseClassDocuments(values list) (map[string]int64, error) {
 	return documents, nil
 }
 
-func parsePair(pair string) (label string, n int64, err error) {
+func parsePair(pair string) (label string, n int64, ok bool) {
 	at := strings.LastIndexByte(pair, '=')
 	if at <= 0 || strings.Contains(pair[:at], "=") && strings.Contains(pair, ",") {
-		return "", 0, errors.New("not a pair")
+		return "", 0, false
 	}
-	n, err = strconv.ParseInt(pair[at+1:], 10, 64)
-	return pair[:at], n, cmp.Or(err, positive(n))
-}
-
-func positive(n int64) error {
-	if n < 1 {
-		return errors.New("not positive")
-	}
-	return nil
-}
-
-// manual is the text of --help: the verb's own, and its flags in the order of the alphabet.
-func manual(v verb, own flags) string {
-	var b strings.Builder
-	b.WriteString(v.manual)
-	b.WriteString("\nFlags:\n")
-	slices.Sort(own.names)
-	for _, name := range own.names {
-		f := flag.CommandLine.Lookup(name)
-		fmt.Fprintf(&b, "  --%s%s\n", name, f.Usage)
-	}
-	return b.String()
+	n, err := strconv.ParseInt(pair[at+1:], 10, 64)
+	return pair[:at], n, err == nil && n > 0
 }

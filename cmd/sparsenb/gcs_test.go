@@ -18,7 +18,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// run calls the command, and holds that it exits with the code. It returns what it says on stderr.
+// run runs the command, checks its exit code, and returns its stderr.
 func run(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -35,7 +35,7 @@ func run(t *testing.T, code int, args ...string) string {
 	return stderr.String()
 }
 
-// federalistOn puts the Federalist papers into a bucket, in two files, one of which is packed and says so.
+// federalistOn stores the Federalist papers in a bucket, in two files, one compressed with Content-Encoding.
 func federalistOn(t *testing.T, server *fakegcs.Server) {
 	t.Helper()
 	content, err := os.ReadFile(federalist())
@@ -61,8 +61,7 @@ func federalistOn(t *testing.T, server *fakegcs.Server) {
 	server.Put("b", "in/madison.tsv", packed.Bytes(), "gzip")
 }
 
-// From one bucket to another folder of it, a run gives the bytes that it gives on the local disk, also if the service
-// stumbles now and then.
+// A run in a bucket writes the same bytes as on the local disk, even if requests fail occasionally.
 func TestGoogleCloudStorage(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	federalistOn(t, server)
@@ -92,7 +91,7 @@ func TestGoogleCloudStorage(t *testing.T) {
 	if _, ok := server.Get("b", "out/_STARTED.json"); ok {
 		t.Error("the claim is left")
 	}
-	if said := run(t, 0, args...); !strings.Contains(said, "gs://b/out: this run is published already; nothing was done") {
+	if said := run(t, 0, args...); !strings.Contains(said, "gs://b/out: this run is already published; nothing to do") {
 		t.Errorf("%s", said)
 	}
 	run(t, 0, "inspect", "--verify", "gs://b/out")
@@ -104,7 +103,7 @@ func TestGoogleCloudStorage(t *testing.T) {
 	}
 	run(t, 0, "--input=gs://b/in/*.tsv", "--output="+filepath.Join(t.TempDir(), "mixed"), "--k=5")
 	said := run(t, 2, append(options, "--input=gs://b/in/*.tsv", "--output=gs://b/out", "--k=7")...)
-	if !strings.HasPrefix(said, "sparsenb: gs://b/out: holds the output of another run") {
+	if !strings.HasPrefix(said, "sparsenb: gs://b/out: contains another run") {
 		t.Errorf("%s", said)
 	}
 }
@@ -120,7 +119,7 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 		{"gs://b/in", "gs://b/out", "gs://b/in: is a folder; name its files, as in 'gs://b/in/*'"},
 		{"gs://none/*", "gs://b/out", "gs://none/*: no such bucket"},
 		{"gs://b/in/*", "gs://none/out", "gs://none/out: no such bucket"},
-		{"gs://b/in/*", "gs://b/in", "gs://b/in: is not empty: it holds hamilton.tsv; choose another --output"},
+		{"gs://b/in/*", "gs://b/in", "gs://b/in: not empty, contains hamilton.tsv; choose another --output"},
 		{"gs://b/in/*", "gs:///out", "gs:///out: has no bucket; a name is gs://bucket/object"},
 		{"s3://b/in/*", "gs://b/out", "s3://b/in/*: s3:// is not supported; use a file path or gs://"},
 	} {
@@ -142,8 +141,8 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 	}
 }
 
-// A run is stopped with a file on its way to the bucket; its folder is removed, and another run publishes there, which stays
-// as it is.
+// A run is suspended during an upload; its folder is removed, and another run publishes there. The first run does not change
+// the published files.
 func TestGoogleCloudStorageSleeper(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	federalistOn(t, server)
@@ -155,7 +154,7 @@ func TestGoogleCloudStorageSleeper(t *testing.T) {
 		}
 		return files
 	}
-	// With one part there is one file on its way at a time. The first upload asks for the rights.
+	// With one shard there is one upload at a time. The first upload checks the permissions.
 	args := []string{"--input=gs://b/in/*", "--output=gs://b/out", "--shards=1"}
 	for what, n := range map[string]int{"the claim": 2, "the part": 3, "_SUCCESS": 8} {
 		server.RemoveAll(t, "b", "out/")
@@ -193,7 +192,7 @@ func TestGoogleCloudStorageSleeper(t *testing.T) {
 	}
 }
 
-// A bit that changes on the way from the bucket, in text or in what is packed, fails the run, and a retry helps.
+// A bit that flips during a download, in plain or compressed text, fails the run; a retry succeeds.
 func TestGoogleCloudStorageFlipsABit(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	content, err := os.ReadFile(federalist())
@@ -233,7 +232,7 @@ func TestGoogleCloudStorageFlipsABit(t *testing.T) {
 	}
 }
 
-// A run that is killed publishes nothing, and is finished by the same command.
+// A run that is killed publishes nothing; repeating the command finishes it.
 func TestGoogleCloudStorageKilled(t *testing.T) {
 	server := fakegcs.Start(t, "b")
 	federalistOn(t, server)

@@ -14,25 +14,27 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/report"
 	"github.com/sparsenb/sparsenb/verify"
 )
 
-var inspect = verb{
-	name:     "inspect",
-	synopsis: "shows a run, checks it, or compares two",
+var inspect = command{
+	name: "inspect",
 	manual: `Usage: sparsenb inspect [--verify] DIR [DIR]
 
-Shows what a run has published: the features of its models with their weights and counts, what is proven of them, the
-path over k, and what was read. With --verify it computes again from the files: the checksums, that no token was lost
-between the documents and the counts, θ and gain from the counts, and the bounds. That nothing gains more where a model
-is called optimal it does not prove again; the bound and the gap it does.
-With two folders it says how their models differ.
+Shows a published run: its models with their features, weights and counts, what
+is proven about them, the gain at other k, and the input. With two folders,
+compares the models of two runs.
+
+--verify recomputes the results from the files: the checksums, the sums of
+tokens, the parameters and gains from the counts, and the upper bounds. It does
+not repeat the search that proved a model optimal.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		verified := fs.Bool("verify", false, "\n        compute again from the counts what the files say")
+		verified := fs.Bool("verify", false, " recompute the results from the counts and compare them with the files")
 		return func(ctx context.Context, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return modelio.Usagef("inspect takes one folder, or two to compare")
+				return modelio.Usagef("inspect requires one folder, or two to compare")
 			}
 			var runs []modelio.Published
 			var findings []string // of the files, by run, with --verify
@@ -53,7 +55,7 @@ With two folders it says how their models differ.
 			}
 			if len(runs) == 2 {
 				if a, b := runs[0].Manifest, runs[1].Manifest; a.Options["hash_bits"] != "" && b.Options["hash_bits"] != "" && a.Tables != b.Tables {
-					return modelio.Usagef("%s and %s have features in buckets of different hashes, which cannot be compared; count the documents of the older one again", runs[0].Dir, runs[1].Dir)
+					return modelio.Usagef("%s and %s have hash buckets of different versions, which cannot be compared; count the documents of the older run again", runs[0].Dir, runs[1].Dir)
 				}
 				printDifference(stdout, runs[0], runs[1])
 			} else {
@@ -64,7 +66,7 @@ With two folders it says how their models differ.
 	},
 }
 
-// unreadable says why there is nothing to show.
+// unreadable returns why there is no published run to show.
 func unreadable(ctx context.Context, dir string, err error) error {
 	state, e := modelio.ReadState(ctx, dir)
 	var failed *modelio.Error
@@ -75,9 +77,9 @@ func unreadable(ctx context.Context, dir string, err error) error {
 		return failed
 	case state.Success != nil:
 	case state.Verdict != nil:
-		err = fmt.Errorf("%s: the run %s ended without a model: %s", dir, state.Verdict.Run, state.Verdict.Message)
+		err = fmt.Errorf("%s: run %s failed: %s", dir, state.Verdict.Run, state.Verdict.Message)
 	case state.Started != nil:
-		err = fmt.Errorf("%s: the run %s is not complete: it is under way, or was interrupted", dir, state.Started.ID)
+		err = fmt.Errorf("%s: run %s is not published; it is still running or was interrupted", dir, state.Started.ID)
 	}
 	return &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 }
@@ -97,140 +99,130 @@ func printVerified(ctx context.Context, w io.Writer, runs []modelio.Published, f
 	return nil
 }
 
-// printAll prints what the summary of a run has, the path, and what it was made from.
+// printAll prints the summary of a run, the gain at other k, and the input.
 func printAll(w io.Writer, p modelio.Published) {
-	printRun(w, p)
-	printPaths(w, p)
+	s := report.Summarize(p)
+	printRun(w, s)
+	printPaths(w, s)
 	m := p.Manifest
-	printf(w, "\n%s by sparsenb %s, %s to %s, run %s\n", m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"), m.ID)
+	printf(w, "\nrun %s: %s by sparsenb %s, started %s, finished %s\n", m.ID, m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"))
 	var options []string
 	for name, value := range m.Options {
 		options = append(options, "--"+name+"="+value)
 	}
 	printf(w, "options: %s\n", strings.Join(slices.Sorted(slices.Values(options)), " "))
 	if m.Analyzer != nil {
-		printf(w, "analyzer: %s\n", analyzerInWords(*m.Analyzer))
+		printf(w, "analyzer: %s\n", report.Analyzer(*m.Analyzer))
 	}
 	if m.Counts != nil {
-		printf(w, "from the counts in %s\n", m.Counts.Name)
+		printf(w, "counts: %s\n", m.Counts.Name)
 	}
 	const most = 10
 	for i, in := range m.Inputs {
 		if i == most {
-			printf(w, "… and %d more files, all in %s\n", len(m.Inputs)-most, modelio.ManifestFile)
+			printf(w, "… and %d more files, listed in %s\n", len(m.Inputs)-most, modelio.ManifestFile)
 			break
 		}
-		printf(w, "read %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
+		printf(w, "input: %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
 	}
-	for _, note := range slices.Concat(m.Warnings, notes(p)) {
-		printf(w, "note: %s\n", note)
+	for _, warning := range s.Warnings {
+		printf(w, "warning: %s\n", warning)
 	}
 }
 
-// printPaths prints what other k would gain, problem by problem.
-func printPaths(w io.Writer, p modelio.Published) {
-	of := func(row modelio.PathRow) modelio.Key {
-		return modelio.Key{Problem: row.Problem, Smoothing: row.Smoothing}
-	}
-	shown := 0
-	for rest := p.Path; len(rest) > 0; shown++ {
-		n := 1
-		for n < len(rest) && of(rest[n]) == of(rest[0]) {
-			n++
-		}
-		if shown == maxModelsShown {
-			printf(w, "\n… and what other problems would gain, in %s\n", modelio.PathFile)
+// printPaths prints the gain at other k, for each problem.
+func printPaths(w io.Writer, s report.Summary) {
+	for i, path := range s.Paths {
+		if i == report.MaxModels {
+			printf(w, "\n… and more problems in %s\n", modelio.PathFile)
 			break
 		}
 		title := ""
-		if n < len(p.Path) {
-			title = fmt.Sprintf("%s, smoothing %v: ", rest[0].Problem, rest[0].Smoothing)
+		if len(s.Paths) > 1 {
+			title = fmt.Sprintf("%s, smoothing %v: ", path.Problem, path.Smoothing)
 		}
-		printf(w, "\n%sWhat other numbers of %ss would gain:\n\n", title, noun(p.Manifest))
+		printf(w, "\n%sGain by number of %ss:\n\n", title, s.Corpus.Feature)
 		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
-		for _, row := range rest[:n] {
-			if isRounding(row.Gap, row.UpperBoundGain) {
+		for _, row := range path.Rows {
+			if report.IsRounding(row.Gap, row.UpperBoundGain) {
 				row.Gap = 0
 			}
-			table = append(table, []string{humanize.Comma(row.K), decimals(row.Gain), decimals(row.UpperBoundGain), decimals(row.Gap), row.Certificate})
+			table = append(table, []string{humanize.Comma(row.K), report.Gain(row.Gain), report.Gain(row.UpperBoundGain), report.Gain(row.Gap), row.Certificate})
 		}
 		printTable(w, table, "rrrrl")
-		rest = rest[n:]
 	}
 }
 
-// printDifference compares the models of two runs that have the same problem and k.
+// printDifference compares the models of two runs that have the same classes and k.
 func printDifference(w io.Writer, a, b modelio.Published) {
-	printf(w, "%s: %s\n%s: %s\n", a.Dir, corpus(a.Manifest), b.Dir, corpus(b.Manifest))
+	printf(w, "%s: %s\n%s: %s\n", a.Dir, report.NewCorpus(a.Manifest), b.Dir, report.NewCorpus(b.Manifest))
 	compared := 0
 	for _, ma := range a.Models {
 		for _, mb := range b.Models {
-			same := ma.Smoothing == mb.Smoothing || !hasSeveralSmoothings(a) && !hasSeveralSmoothings(b)
+			same := ma.Smoothing == mb.Smoothing || !report.HasSeveralSmoothings(a) && !report.HasSeveralSmoothings(b)
 			if ma.Problem == mb.Problem && ma.K == mb.K && ma.Positive == mb.Positive && same {
 				printf(w, "\n")
-				printModelDifference(w, ma, mb, a.Of(ma), b.Of(mb), vocabularyOf(a), vocabularyOf(b))
+				printModelDifference(w, ma, mb, a, b)
 				compared++
 			}
 		}
 	}
 	if compared == 0 {
-		printf(w, "\nNo model of one has the problem and the k of a model of the other: %s; %s.\n", problems(a), problems(b))
+		printf(w, "\nno model with the same classes and k in both runs: %s; %s\n", problems(a), problems(b))
 	}
 }
 
-func hasSeveralSmoothings(p modelio.Published) bool {
-	return slices.ContainsFunc(p.Models, func(m modelio.ModelRow) bool { return m.Smoothing != p.Models[0].Smoothing })
-}
-
-// problems lists the models of a run.
+// problems lists the problems and ks of a run.
 func problems(p modelio.Published) string {
 	var list []string
 	for _, m := range p.Models {
 		list = append(list, fmt.Sprintf("%s, k = %d", m.Problem, m.K))
 	}
-	return p.Dir + " has " + cmp.Or(strings.Join(list, " and "), "none")
+	return p.Dir + " has " + cmp.Or(strings.Join(slices.Compact(list), " and "), "none")
 }
 
-func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, a, b []modelio.FeatureRow, va, vb vocabulary) {
+func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, runA, runB modelio.Published) {
 	inB := map[string]modelio.FeatureRow{}
-	a, b = byClass(a, ma.Positive), byClass(b, mb.Positive)
+	a, b := byClass(runA.Of(ma), ma.Positive), byClass(runB.Of(mb), mb.Positive)
+	namesA, namesB := report.BucketNames(runA), report.BucketNames(runB)
 	for _, f := range b {
 		inB[f.Feature] = f
 	}
-	var out, in []string
-	moved := [][]string{{vb.noun, "weight", "was"}}
+	noun := report.NewCorpus(runB.Manifest).Feature
+	var removed, added []string
+	changed := [][]string{{noun, "weight", "before"}}
 	common := 0
 	for _, f := range a {
 		other, ok := inB[f.Feature]
 		if !ok {
-			out = append(out, va.named(f.Feature))
+			removed = append(removed, report.QuoteWith(f.Feature, namesA))
 			continue
 		}
 		common++
 		delete(inB, f.Feature)
 		if now, was := fmt.Sprintf("%+.2f", other.Weight), fmt.Sprintf("%+.2f", f.Weight); now != was {
-			moved = append(moved, []string{vb.named(f.Feature), now, was})
+			changed = append(changed, []string{report.QuoteWith(f.Feature, namesB), now, was})
 		}
 	}
 	for _, f := range b {
 		if _, ok := inB[f.Feature]; ok {
-			in = append(in, vb.named(f.Feature))
+			added = append(added, report.QuoteWith(f.Feature, namesB))
 		}
 	}
 	of := ma.Problem
 	if ma.Strategy == modelio.Joint {
 		of += ", " + ma.Positive
 	}
-	printf(w, "%s, k = %s: gain %s, was %s; %s, Jaccard %s\n", of, humanize.Comma(ma.K), decimals(mb.Gain), decimals(ma.Gain),
-		plural(int64(common), vb.noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
-	printWords(w, "gone", out)
-	printWords(w, "new", in)
-	if len(moved) > 1 {
-		printTable(w, moved[:min(len(moved), maxRowsShown+1)], "lrr")
+	printf(w, "%s, k = %s: gain %s, before %s; %s, Jaccard index %s\n", of, humanize.Comma(ma.K), report.Gain(mb.Gain), report.Gain(ma.Gain),
+		report.Plural(int64(common), noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
+	printWords(w, "removed", removed)
+	printWords(w, "added", added)
+	if len(changed) > 1 {
+		printTable(w, changed[:min(len(changed), report.MaxFeatures+1)], "lrr")
 	}
 }
 
-// byClass keeps of a joint model's features the rows of one class.
+// byClass returns the rows of one class of a joint model.
 func byClass(features []modelio.FeatureRow, class string) []modelio.FeatureRow {
 	return slices.DeleteFunc(slices.Clone(features), func(f modelio.FeatureRow) bool { return f.Class != class })
 }
@@ -240,8 +232,8 @@ func printWords(w io.Writer, what string, words []string) {
 		return
 	}
 	more := ""
-	if n := len(words) - maxRowsShown; n > 0 {
-		words, more = words[:maxRowsShown], fmt.Sprintf(" and %d more", n)
+	if n := len(words) - report.MaxFeatures; n > 0 {
+		words, more = words[:report.MaxFeatures], fmt.Sprintf(" and %d more", n)
 	}
 	printf(w, "  %s: %s%s\n", what, strings.Join(words, ", "), more)
 }

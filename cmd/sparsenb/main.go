@@ -1,5 +1,5 @@
-// Command sparsenb picks, from labelled text of any size, the few features that a sparse naive Bayes model of maximum
-// likelihood uses, and proves how near to the optimum the choice is. "sparsenb help" is its manual.
+// Command sparsenb selects, from labelled text of any size, the few features of the maximum-likelihood sparse naive Bayes
+// model, and proves how close the selection is to the optimum. "sparsenb help" is its manual.
 package main
 
 import (
@@ -25,89 +25,81 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-func main() { os.Exit(sparsenb()) }
+func main() { os.Exit(sparsenb(os.Args[1:])) }
 
-// verb is something that the command can do. It registers its flags and returns what to do once they are parsed.
-type verb struct {
-	name     string
-	synopsis string
-	manual   string
-	prepare  func(fs *flag.FlagSet) func(ctx context.Context, args []string) error
+// command is what the first argument names. prepare registers its flags and returns the function to call once they are
+// parsed.
+type command struct {
+	name    string
+	manual  string
+	prepare func(fs *flag.FlagSet) func(ctx context.Context, args []string) error
 }
 
-func verbs() []verb { return []verb{train, count, selectVerb, inspect, version} }
+func commands() []command { return []command{train, count, selectCommand, inspect, version} }
 
-// sparsenb runs the command and returns its exit code.
+// sparsenb runs the program and returns its exit code.
 //
-// The first argument is a verb, unless it is a flag: schedulers pass flags only, and Beam starts its workers as this
-// same program with --worker and other flags of its own. So the order is fixed: find the verb, register and parse the
-// flags, let Beam look at them, and only then do something.
-func sparsenb() int {
-	args := os.Args[1:]
+// The first argument is a command, unless it is a flag: schedulers pass flags only, and Beam starts its workers as this
+// same program with --worker and other flags. So the order is fixed: choose the command, register and parse the flags,
+// let Beam look at them, and only then run the command.
+func sparsenb(args []string) int {
 	if isBoot(args) {
-		return report(boot(args))
+		return reportError(boot(args))
 	}
 	if len(args) == 0 {
 		io.WriteString(os.Stderr, train.manual)
 		return modelio.ExitUsage
 	}
-	if slices.Contains([]string{"--version", "-version"}, args[0]) {
-		args = []string{"version"}
-	}
-	v, args, err := chooseVerb(args)
+	c, args, err := chooseCommand(args)
 	if err != nil {
-		return report(err)
+		return reportError(err)
 	}
-	fs := flag.CommandLine
-	fs.Init("sparsenb", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	level := fs.String("log_level", "off", "=off\n        what to show of the words of Beam and its runners: off, error, warn, info or debug (default off)")
-	own := ownFlags(fs, v)
-	own.names = append(own.names, "log_level")
-	positional, err := parse(fs, args)
+	f := registerFlags(flag.CommandLine, c)
+	arguments, err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		io.WriteString(stdout, manual(v, own))
-		return report(stdout.failed)
+		io.WriteString(stdout, f.manual())
+		return reportError(stdout.failed)
 	}
-	if err != nil {
-		return report(explainFlag(fs, own, err))
+	if err = cmp.Or(err, setLogLevel(*f.logLevel)); err != nil {
+		return reportError(err)
 	}
-	if err := setLogLevel(*level); err != nil {
-		return report(err)
-	}
-	if isWorker(fs) {
+	if isWorker(f.set) {
 		go endWithParent()
 	}
-	beam.Init() // a worker never returns from here
-	if *level == "off" {
+	beam.Init() // does not return in a worker
+	if *f.logLevel == "off" {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 	}
 	ctx, stop := signalContext()
 	defer stop()
-	err = own.run(ctx, positional)
-	return report(cmp.Or(err, stdout.failed))
+	err = f.run(ctx, arguments)
+	return reportError(cmp.Or(err, stdout.failed))
 }
 
-func chooseVerb(args []string) (verb, []string, error) {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+func chooseCommand(args []string) (command, []string, error) {
+	switch {
+	case len(args) > 0 && slices.Contains([]string{"--version", "-version"}, args[0]):
+		return version, nil, nil
+	case len(args) == 0 || strings.HasPrefix(args[0], "-"):
 		return train, args, nil
-	}
-	if args[0] == "help" {
-		return chooseVerb(append(args[1:], "--help"))
+	case args[0] == "help":
+		return chooseCommand(append(args[1:], "--help"))
 	}
 	var names []string
-	for _, v := range verbs() {
-		if v.name == args[0] {
-			return v, args[1:], nil
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c, args[1:], nil
 		}
-		names = append(names, v.name)
+		names = append(names, c.name)
 	}
-	return verb{}, nil, modelio.Usagef("%s is no verb%s; there are %s", args[0], didYouMean(args[0], names), strings.Join(names, ", "))
+	if name := nearest(args[0], names); name != "" {
+		return command{}, nil, modelio.Usagef("unknown command %q; did you mean %s?", args[0], name)
+	}
+	return command{}, nil, modelio.Usagef("unknown command %q; the commands are %s", args[0], strings.Join(names, ", "))
 }
 
-// report prints the error in one line and returns the exit code that goes with it.
-func report(err error) int {
+// reportError prints the error in one line and returns its exit code.
+func reportError(err error) int {
 	if err == nil {
 		return 0
 	}
@@ -133,11 +125,11 @@ type interruptedError struct{ signal syscall.Signal }
 // Error names the signal.
 func (e interruptedError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
 
-// patience is how long after a signal another ends the program at once. Who asks a program to end may ask twice in one go:
-// timeout(1) signals the program and then its group.
-const patience = 2 * time.Second
+// secondSignalDelay is how long after the first signal another one is ignored: timeout(1) signals the program and then its
+// process group, which is one request.
+const secondSignalDelay = 2 * time.Second
 
-// signalContext returns a context that ends with SIGINT or SIGTERM. Another signal, later on, ends the program at once.
+// signalContext returns a context that SIGINT or SIGTERM ends. A later second signal ends the program at once.
 func signalContext() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -145,17 +137,17 @@ func signalContext() (context.Context, func()) {
 	go func() {
 		s := <-signals
 		cancel(interruptedError{s.(syscall.Signal)})
-		for first := time.Now(); time.Since(first) < patience; {
+		for first := time.Now(); time.Since(first) < secondSignalDelay; {
 			s = <-signals
 		}
-		printf(os.Stderr, "sparsenb: ended at once: a job on an engine may go on, and publish\n")
+		printf(os.Stderr, "sparsenb: stopped at once; a job on an engine may still be running, and may publish\n")
 		os.Exit(128 + int(s.(syscall.Signal)))
 	}()
 	return ctx, func() { signal.Stop(signals) }
 }
 
-// setLogLevel says what Beam is to log, before it starts. Runners repeat a failure at length, with plans and stacks;
-// the command says it in a line.
+// setLogLevel sets what Beam logs, before Beam starts. It is off by default: runners report a failure with plans and
+// stacks, the command in one line.
 func setLogLevel(level string) error {
 	switch level {
 	case "off":
@@ -163,7 +155,7 @@ func setLogLevel(level string) error {
 	case "error", "warn", "info", "debug":
 		log.LogLevel = level
 	default:
-		return modelio.Usagef("--log_level=%s: it is off, error, warn, info or debug", level)
+		return modelio.Usagef("--log_level=%s: must be off, error, warn, info or debug", level)
 	}
 	return nil
 }

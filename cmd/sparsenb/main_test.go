@@ -14,7 +14,7 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 )
 
-// The test binary is the command when a script, or a test, calls it by that name.
+// The test binary runs as the command if it is called by that name.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sparsenb": main})
 }
@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits CODE COMMAND… runs the command and holds that it exits with the code. A failure is one line on stderr.
+// exits CODE COMMAND… runs the command and checks its exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND…")
@@ -54,7 +54,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lines FILE N holds that a file has so many lines.
+// lines FILE N checks the number of lines of a file.
 func lines(ts *testscript.TestScript, neg bool, args []string) {
 	n := 0
 	for _, c := range ts.ReadFile(args[0]) {
@@ -67,7 +67,7 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// published DIR holds that a run is published there; ! published DIR, that nobody would think so.
+// published DIR checks that a run is published in a folder; ! published DIR, that none is.
 func published(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range []string{"_SUCCESS", "manifest.json"} {
 		_, err := os.Stat(filepath.Join(ts.MkAbs(args[0]), name))

@@ -16,26 +16,28 @@ import (
 )
 
 func addMemoryFlag(fs *flag.FlagSet) *string {
-	explain(fs, "temp_location", "=DIR\n        the folder for temporary files; on Dataflow a name such as gs://bucket/folder (default that of the system)")
-	return fs.String("memory_budget", "", "=BYTES\n        how much memory to use, such as 1GiB; when it is short, counts go to temporary files in --temp_location (default half of the machine's, or of the container's limit; on an engine 256MiB a slot)")
+	explain(fs, "temp_location", "=DIR folder for temporary files; on Dataflow a name such as gs://bucket/folder (default: the system's)")
+	return fs.String("memory_budget", "", "=SIZE memory to use, such as 1GiB; counts that do not fit are spilled to temporary files in --temp_location (default: half of the machine's memory or of the container's limit; on an engine 256MiB per slot)")
 }
 
-// leastMemory is what the program needs beside what it counts.
-const leastMemory = 128 << 20
+// baseMemory is what the program uses apart from counts.
+const baseMemory = 128 << 20
 
-// tune gives the counting its memory. Only where this process does the work does it know how much there is.
-func tune(t *pipeline.Tuning, budget string, here bool) (err error) {
-	bytes := uint64(0)
+// tune sets the memory, threads and temporary files of the counting. Only if the workers are in this process is it known how
+// much memory there is.
+func tune(t *pipeline.Tuning, budget string, inProcess bool) (err error) {
+	bytes := 0
 	if budget != "" {
-		n, err := parseBytes("memory_budget", budget, 2*leastMemory, 1<<50)
-		if err != nil {
+		if bytes, err = parseBytes("memory_budget", budget); err != nil {
 			return err
 		}
-		bytes = uint64(n)
+		if bytes < 2*baseMemory || bytes > 1<<50 {
+			return modelio.Usagef("--memory_budget=%s: must be 256 MiB to 1 PiB", budget)
+		}
 	}
-	if !here {
-		t.Threads = 1 // an engine makes a bundle for every slot it has
-		t.MemoryBytes = int(bytes)
+	if !inProcess {
+		t.Threads = 1 // an engine runs one bundle per slot
+		t.MemoryBytes = bytes
 		return nil
 	}
 	if bytes == 0 {
@@ -44,14 +46,14 @@ func tune(t *pipeline.Tuning, budget string, here bool) (err error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(bytes - bytes/8))
 	}
-	t.MemoryBytes = int((bytes - leastMemory) / 2) // the rest is for what is not yet collected as garbage, and the merge
+	t.MemoryBytes = (bytes - baseMemory) / 2 // the rest is for garbage not yet collected, and the merge
 	t.Spill = true
 	t.TempDir, err = tempDir()
 	return err
 }
 
-// defaultMemory is half of what this process may have.
-func defaultMemory() uint64 {
+// defaultMemory returns half of the memory that this process may use.
+func defaultMemory() int {
 	limit, err := memlimit.FromCgroup()
 	if err != nil || limit == 0 || limit == math.MaxUint64 {
 		limit, err = memlimit.FromSystem()
@@ -59,14 +61,14 @@ func defaultMemory() uint64 {
 	if err != nil {
 		return 2 << 30
 	}
-	return max(limit/2, 2*leastMemory)
+	return max(int(limit/2), 2*baseMemory)
 }
 
-// tempDir is what Beam's own flag says, if it says a folder of this host.
+// tempDir returns Beam's --temp_location if it is a folder of this host, otherwise "", the system's.
 func tempDir() (string, error) {
 	dir := flag.Lookup("temp_location").Value.String()
 	if strings.Contains(dir, "://") {
-		warn("--temp_location=%s is no folder of this host: temporary files go to %s", dir, os.TempDir())
+		warn("--temp_location=%s is not on this host; temporary files go to %s", dir, os.TempDir())
 		return "", nil
 	}
 	if dir == "" {
@@ -74,10 +76,10 @@ func tempDir() (string, error) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", modelio.InputError(fmt.Errorf("--temp_location=%s: %w; name a folder that is there", dir, errors.Unwrap(err)))
+		return "", modelio.InputError(fmt.Errorf("--temp_location=%s: %w; it must be an existing folder", dir, errors.Unwrap(err)))
 	}
 	if !info.IsDir() {
-		return "", modelio.Usagef("--temp_location=%s: not a folder; name one for temporary files", dir)
+		return "", modelio.Usagef("--temp_location=%s: not a folder", dir)
 	}
 	return dir, nil
 }

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// While a local run is going, the process has no socket: nobody can connect to it. A run on Prism has one, through which
-// another user of this machine has commands run as the user of the run; that is the attack which the first is safe from,
-// and what the warning says.
+// During a local run the process has no socket, so that nobody can connect to it. A run on Prism has one, through which another
+// user of this machine can run commands as the user of the run, as the warning says.
 func TestLocalRunOpensNoPort(t *testing.T) {
 	for runner, open := range map[string]bool{"": false, "--runner=direct": false, "--runner=prism": true} {
 		t.Run(runner, func(t *testing.T) {
@@ -56,7 +55,7 @@ func TestLocalRunOpensNoPort(t *testing.T) {
 	}
 }
 
-// attack asks what listens at the port to start a worker that is a command, as another user if it can.
+// attack requests a command as the worker of a job from the server at the port, as another user if possible.
 func attack(t *testing.T, dir string, port int) {
 	t.Helper()
 	command := filepath.Join(dir, "evil.sh")
@@ -88,7 +87,7 @@ func end(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// openFolder is a folder that every user may write to.
+// openFolder returns a folder that every user may write to.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +107,7 @@ func save(t *testing.T, name, content string) {
 	}
 }
 
-// socketsOf are the inodes of the sockets that a process has open.
+// socketsOf returns the inodes of the open sockets of a process.
 func socketsOf(t *testing.T, pid int) (inodes []string) {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
@@ -128,7 +127,7 @@ func socketsOf(t *testing.T, pid int) (inodes []string) {
 	return inodes
 }
 
-// listening are the TCP ports that a process listens at on all addresses.
+// listening returns the TCP ports at which a process listens on all addresses.
 func listening(t *testing.T, pid int, sockets []string) (ports []int) {
 	t.Helper()
 	for _, name := range []string{"tcp", "tcp6"} {

@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// stdout is where results go.
+// stdout is where results are written.
 var stdout = &results{w: os.Stdout}
 
-// results remember that they could not be written, which who prints a table does not ask at every line.
+// results is a writer that keeps its first error, so that code which prints need not check every line.
 type results struct {
 	w      io.Writer
 	failed error
@@ -33,13 +33,13 @@ func (r *results) Write(b []byte) (int, error) {
 		if errors.As(err, &path) {
 			cause = path.Err
 		}
-		r.failed = fmt.Errorf("the results could not be written to standard output: %w", cause)
+		r.failed = fmt.Errorf("writing to standard output: %w", cause)
 	}
 	return n, err
 }
 
-// printf is how the command prints, to standard output and to standard error. Labels, words, names of files and options
-// are what others wrote: each argument but numbers is escaped as text; the format is ours.
+// printf prints to standard output and standard error. Labels, words, file names and options come from others, so that
+// every argument but numbers is escaped.
 func printf(w io.Writer, format string, args ...any) {
 	for i, arg := range args {
 		switch v := reflect.ValueOf(arg); {
@@ -51,7 +51,7 @@ func printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// printable escapes what a terminal would act upon, and bytes that are not UTF-8. Text that was escaped stays as it is.
+// printable escapes control characters and invalid UTF-8. Escaped text stays as it is.
 func printable(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, unprintable) < 0 {
 		return text

@@ -36,7 +36,7 @@ func TestPrintfEscapesItsArguments(t *testing.T) {
 	}
 }
 
-// TestOnlyPrintfPrints holds that nothing goes to the terminal past printf.
+// TestOnlyPrintfPrints checks that all output is written by printf.
 func TestOnlyPrintfPrints(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestOnlyPrintfPrints(t *testing.T) {
 	}
 }
 
-// toBuilder reports whether a call writes to the address of a variable, which is no terminal.
+// toBuilder reports whether a call writes to the address of a variable, such as a strings.Builder.
 func toBuilder(call *ast.CallExpr) bool {
 	if len(call.Args) == 0 {
 		return false

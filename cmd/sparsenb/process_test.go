@@ -25,7 +25,7 @@ import (
 
 func federalist() string { return filepath.Join(outside.Root(), "testdata", "federalist", "train.tsv") }
 
-// filesOf are the checksums of the files of a run; nil if none is published.
+// filesOf returns the checksums of the files of a run, or nil if none is published.
 func filesOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, modelio.SuccessFile)); errors.Is(err, os.ErrNotExist) {
@@ -42,7 +42,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 	return sums
 }
 
-// Killed at any moment, a run leaves no model or a whole one, and the same command then finishes what it began.
+// A run that is killed at any time leaves no model or a complete one, and repeating the command finishes it.
 func TestKilledAtRandomMoments(t *testing.T) {
 	kills := 60
 	if testing.Short() {
@@ -109,7 +109,7 @@ func killAtRandom(t *testing.T, kills int, bits string) {
 	}
 }
 
-// An interrupted run says so in one line, with the exit code of its signal, and publishes nothing.
+// An interrupted run prints one line, exits with the code of the signal, and publishes nothing.
 func TestSignals(t *testing.T) {
 	big := filepath.Join(t.TempDir(), "big.tsv")
 	line := strings.Repeat("upon the subject of which there is much to say ", 100)
@@ -124,7 +124,7 @@ func TestSignals(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// The run has begun when its claim is there.
+		// The run has started once its claim exists.
 		for deadline := time.Now().Add(time.Minute); ; {
 			if _, err := os.Stat(filepath.Join(dir, modelio.StartedFile)); err == nil {
 				break
@@ -152,7 +152,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// An interrupted run ends although its storage does not answer.
+// An interrupted run ends even if its storage does not respond.
 func TestSignalWhileStorageHangs(t *testing.T) {
 	dir := t.TempDir()
 	input := filepath.Join(dir, "in.tsv")
@@ -180,13 +180,12 @@ func TestSignalWhileStorageHangs(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("%v, want exit code 130", err)
 	}
-	if text := stderr.String(); text != "sparsenb: interrupted (interrupt): a step did not end and was given up; the same command starts again, or finds the run published\n" {
+	if text := stderr.String(); text != "sparsenb: interrupted (interrupt): a step did not end in time; repeat the command to finish the run\n" {
 		t.Errorf("%q", text)
 	}
 }
 
-// What may not be read or written is found before any job. Root may read and write everything, so that the command runs
-// as somebody else here.
+// Missing permissions are found before any job starts. Root has all permissions, so the command runs as another user.
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	for _, open := range []string{dir, filepath.Dir(dir)} {
@@ -227,9 +226,9 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ input, output, want string }{
-		{"secret.tsv", "closed/out", "secret.tsv: permission denied; it must be readable"},
+		{"secret.tsv", "closed/out", "secret.tsv: permission denied; make it readable for this user"},
 		{"open.tsv", "closed/out", "closed: permission denied"},
-		{"corpus/*/*.tsv", "closed/out", "corpus/secret: permission denied; it must be readable"}, // and not half of the corpus
+		{"corpus/*/*.tsv", "closed/out", "corpus/secret: permission denied; make it readable for this user"}, // and not half of the corpus
 	} {
 		cmd := exec.Command(filepath.Join(dir, "sparsenb"), "--input="+filepath.Join(dir, c.input), "--output="+filepath.Join(dir, c.output), "--k=1")
 		if os.Getuid() == 0 {
@@ -245,7 +244,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// On a terminal the progress is a line that moves; it is gone at the end.
+// On a terminal the progress is one line that is redrawn, and cleared at the end.
 func TestProgressOnATerminal(t *testing.T) {
 	cmd := exec.Command("sparsenb", "--input="+federalist(), "--output="+filepath.Join(t.TempDir(), "out"), "--k=3")
 	terminal, err := pty.Start(cmd)
@@ -265,8 +264,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// stopped starts the command and waits until it is stopped at a change of its output: before it, or in the midst.
-// It returns nil if the command ends before.
+// stopped starts the command and waits until it is suspended at a change of its output, before or during it. It returns nil
+// if the command ends before.
 func stopped(t *testing.T, dir string, n int, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sparsenb", append(args, fmt.Sprintf("--output=faulty://stop=%d%s", n, dir))...)
@@ -293,7 +292,7 @@ func stopped(t *testing.T, dir string, n int, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// tree is what a folder holds, by name, with the times of the files.
+// tree returns the files of a folder with their times, by name.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -315,8 +314,8 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// A run is stopped at each moment of its changes in turn; its folder is removed, and another run publishes there. When it goes on
-// it leaves that one alone, and says so.
+// A run is suspended at each of its changes in turn; its folder is removed, and another run publishes there. When the first
+// run resumes, it fails and does not change the published files.
 func TestStoppedRunsLeaveOthersAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts two processes for each moment")
@@ -353,11 +352,11 @@ func TestStoppedRunsLeaveOthersAlone(t *testing.T) {
 	}
 }
 
-// oneClass is refused as late as a verdict comes: the parts of the counts are there by then.
+// oneClass is refused by the latest verdict, after the counts are written.
 const oneClass = "a\tsome words\na\tother words\n"
 
-// Killed at each moment of its changes in turn, a run leaves no model or a whole one, or no verdict or a whole one, and the same
-// command then ends as one that was never killed.
+// A run that is killed at each of its changes in turn leaves no model or a complete one, and no verdict or a complete one;
+// repeating the command has the result of an uninterrupted run.
 func TestKilledAtEachMoment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts two processes for each moment")
@@ -406,7 +405,7 @@ func TestKilledAtEachMoment(t *testing.T) {
 	}
 }
 
-// Of two runs of one command on bad data one finds the verdict of the other, and ends as that does.
+// Of two concurrent runs of the same command on bad data, one finds the verdict of the other and exits with the same code.
 func TestStoppedRunsOnBadData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts three processes for each moment")
@@ -445,7 +444,7 @@ func TestStoppedRunsOnBadData(t *testing.T) {
 		if got := slices.Sorted(maps.Keys(tree(t, dir))); !slices.Equal(got, []string{"/verdict.json"}) {
 			t.Errorf("stopped at moment %d: left %v", n, got)
 		}
-		// The folder takes any next run.
+		// The folder can be used for another run.
 		run(t, 0, "--input="+federalist(), "--shards=2", "--k=5", "--output="+dir)
 	}
 }

@@ -12,14 +12,15 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/report"
 )
 
-// reporter shows how far a run is: on a terminal in one line that moves, elsewhere in a line every half minute.
+// reporter shows the progress of a run: on a terminal in one line that is redrawn, elsewhere in a line every 30 s.
 type reporter struct {
 	w        io.Writer
 	total    int64  // bytes of input; 0 if there is no text to read
-	noun     string // what the features are
-	after    string // what is done when the text was read
+	noun     string // what is counted, in the singular
+	after    string // what is done once the text is read
 	terminal bool
 	interval time.Duration // between lines
 	now      func() time.Time
@@ -28,7 +29,7 @@ type reporter struct {
 	last    pipeline.Progress
 	started time.Time
 	printed time.Time
-	dirty   bool // a moving line stands on the terminal
+	dirty   bool // the terminal shows a line to be redrawn
 }
 
 const logInterval = 30 * time.Second
@@ -39,8 +40,9 @@ func newReporter(f *os.File, run modelio.Run, total int64) *reporter {
 
 func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now func() time.Time) *reporter {
 	r := &reporter{w: w, total: total, terminal: terminal, interval: logInterval, now: now}
-	r.noun, r.after = "different "+token(run.Options), "merging and solving"
-	if hashBits(run.Options) > 0 {
+	v := report.NewVocabulary(run.Options)
+	r.noun, r.after = "distinct "+v.Feature, "merging and solving"
+	if v.Buckets > 0 {
 		r.noun = "bucket"
 	}
 	switch {
@@ -48,8 +50,8 @@ func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now
 		r.after = "merging"
 	case run.Verb == "select":
 		r.after = "solving"
-	case hashBits(run.Options) > 0:
-		r.after = "merging, solving, and reading again for the names of buckets"
+	case v.Buckets > 0:
+		r.after = "merging, solving, and reading the text again for bucket names"
 	}
 	r.started = now()
 	r.printed = r.started
@@ -61,7 +63,7 @@ func (r *reporter) update(p pipeline.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	begins := p.Problems > 1 && r.last.Problems == 0 // how many there are is told before they are solved
+	begins := p.Problems > 1 && r.last.Problems == 0 // their number is known before they are solved
 	r.last = p
 	if r.terminal {
 		printf(r.w, "\r\x1b[K%s", r.line(p, now))
@@ -78,30 +80,30 @@ func (r *reporter) update(p pipeline.Progress) {
 func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 	after := r.after
 	if p.Problems > 1 {
-		after = "solving " + plural(p.Problems, "problem")
+		after = "solving " + report.Plural(p.Problems, "problem")
 	}
 	if r.total == 0 {
 		return after
 	}
 	if p == (pipeline.Progress{}) && now.Sub(r.started) > r.interval/2 {
-		return fmt.Sprintf("running for %s; the engine has shown no counters yet", now.Sub(r.started).Round(time.Second))
+		return fmt.Sprintf("running for %s; the engine has reported no progress yet", now.Sub(r.started).Round(time.Second))
 	}
 	if p.Bytes >= r.total {
 		return fmt.Sprintf("read %s, %s, about %s; %s",
-			humanize.Bytes(uint64(r.total)), plural(p.Documents, "document"), plural(p.Features, r.noun), after)
+			humanize.Bytes(uint64(r.total)), report.Plural(p.Documents, "document"), report.Plural(p.Features, r.noun), after)
 	}
 	elapsed := now.Sub(r.started)
 	rate := float64(p.Bytes) / max(elapsed.Seconds(), 1e-9)
-	left := "?"
+	left := ""
 	if p.Bytes > 0 {
-		left = time.Duration(float64(r.total-p.Bytes) / rate * float64(time.Second)).Round(time.Second).String()
+		left = fmt.Sprintf(", %v left", time.Duration(float64(r.total-p.Bytes)/rate*float64(time.Second)).Round(time.Second))
 	}
-	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s, %s left",
+	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s%s",
 		humanize.Bytes(uint64(p.Bytes)), humanize.Bytes(uint64(r.total)), 100*p.Bytes/r.total,
-		humanize.Bytes(uint64(rate)), plural(p.Documents, "document"), plural(p.Features, r.noun), left)
+		humanize.Bytes(uint64(rate)), report.Plural(p.Documents, "document"), report.Plural(p.Features, r.noun), left)
 }
 
-// read says how much text a job that is over has read; to read it twice would show.
+// read returns how much text a finished job has read, which shows whether any was read twice.
 func (r *reporter) read() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +113,7 @@ func (r *reporter) read() string {
 	return ", " + humanize.Bytes(uint64(r.last.Bytes)) + " read"
 }
 
-// finish takes the moving line away.
+// finish clears the line on the terminal.
 func (r *reporter) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,8 +29,8 @@ func TestProgress(t *testing.T) {
 	at(40, half, r)
 	at(62, all, r)
 	r.finish()
-	want := "sparsenb: 2026-11-21T09:00:31Z read 50 MB of 100 MB (50 %), 1.6 MB/s, 12,345 documents, about 67,890 different words, 31s left\n" +
-		"sparsenb: 2026-11-21T09:01:02Z read 100 MB, 24,690 documents, about 70,000 different words; merging and solving\n"
+	want := "sparsenb: 2026-11-21T09:00:31Z read 50 MB of 100 MB (50 %), 1.6 MB/s, 12,345 documents, about 67,890 distinct words, 31s left\n" +
+		"sparsenb: 2026-11-21T09:01:02Z read 100 MB, 24,690 documents, about 70,000 distinct words; merging and solving\n"
 	if b.String() != want {
 		t.Errorf("logged\n%swant\n%s", b.String(), want)
 	}
@@ -41,19 +41,19 @@ func TestProgress(t *testing.T) {
 	at(0, pipeline.Progress{}, r)
 	at(10, half, r)
 	r.finish()
-	want = "\r\x1b[Kread 0 B of 100 MB (0 %), 0 B/s, 0 documents, about 0 different words, ? left" +
-		"\r\x1b[Kread 50 MB of 100 MB (50 %), 5.0 MB/s, 12,345 documents, about 67,890 different words, 10s left" +
+	want = "\r\x1b[Kread 0 B of 100 MB (0 %), 0 B/s, 0 documents, about 0 distinct words" +
+		"\r\x1b[Kread 50 MB of 100 MB (50 %), 5.0 MB/s, 12,345 documents, about 67,890 distinct words, 10s left" +
 		"\r\x1b[K"
 	if b.String() != want {
 		t.Errorf("drew\n%q\nwant\n%q", b.String(), want)
 	}
 
-	// An engine may keep its counters to itself.
+	// An engine may report no counters.
 	b.Reset()
 	now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	r = startReporter(&b, train, 100e6, true, clock)
 	at(20, pipeline.Progress{}, r)
-	if want := "\r\x1b[Krunning for 20s; the engine has shown no counters yet"; b.String() != want {
+	if want := "\r\x1b[Krunning for 20s; the engine has reported no progress yet"; b.String() != want {
 		t.Errorf("without counters: %q", b.String())
 	}
 
@@ -63,19 +63,19 @@ func TestProgress(t *testing.T) {
 	if b.String() != "\r\x1b[Ksolving" {
 		t.Errorf("without documents: %q", b.String())
 	}
-	// How many problems there are is known before they are solved.
+	// The number of problems is known before they are solved.
 	b.Reset()
 	at(12, pipeline.Progress{Problems: 190}, r)
 	if b.String() != "\r\x1b[Ksolving 190 problems" {
 		t.Errorf("with problems: %q", b.String())
 	}
-	// What is counted has its name, and buckets have names to be read.
+	// Features are called n-grams or buckets, and the names of buckets need a second reading.
 	for _, c := range []struct {
 		run       modelio.Run
 		now, then string
 	}{
-		{modelio.Run{Verb: "count", Options: map[string]string{"analyzer": "word", "ngrams": "1,2"}}, "about 67,890 different n-grams, ", "about 70,000 different n-grams; merging"},
-		{modelio.Run{Verb: "train", Options: map[string]string{"analyzer": "char", "hash_bits": "20"}}, "about 67,890 buckets, ", "about 70,000 buckets; merging, solving, and reading again for the names of buckets"},
+		{modelio.Run{Verb: "count", Options: map[string]string{"analyzer": "word", "ngrams": "1,2"}}, "about 67,890 distinct n-grams, ", "about 70,000 distinct n-grams; merging"},
+		{modelio.Run{Verb: "train", Options: map[string]string{"analyzer": "char", "hash_bits": "20"}}, "about 67,890 buckets, ", "about 70,000 buckets; merging, solving, and reading the text again for bucket names"},
 	} {
 		b.Reset()
 		r = startReporter(&b, c.run, 100e6, true, clock)

@@ -12,9 +12,8 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 )
 
-// The README shows what the command prints. Its console blocks are run in their order, in a folder that has testdata as
-// a clone does, and so is its Python block. A first line … stands for any lines. With SPARSENB_UPDATE=1 the README is
-// rewritten instead.
+// The README shows the output of the command. Its console blocks and its Python block are run in order, in a folder with
+// testdata. A first line … matches any lines. SPARSENB_UPDATE=1 rewrites the README instead.
 func TestReadme(t *testing.T) {
 	update := os.Getenv("SPARSENB_UPDATE") != ""
 	name := filepath.Join(outside.Root(), "README.md")
@@ -61,8 +60,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// testScores runs the README's function on runs of several classes, models, n-grams and stop words. With all features
-// selected they are those that scikit-learn fits.
+// testScores runs the README's function on runs with several classes, models, n-grams and stop words. With all features
+// selected, its scores equal those of scikit-learn.
 func testScores(t *testing.T, dir, readme string) {
 	t.Helper()
 	var text strings.Builder
@@ -145,5 +144,5 @@ func output(t *testing.T, dir string, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// anything is a first line that stands for all lines before the second.
+// anything is a first line that matches all lines before the second.
 const anything = "…\n"

@@ -10,34 +10,38 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 )
 
-var selectVerb = verb{
-	name:     "select",
-	synopsis: "counts → features and model",
+var selectCommand = command{
+	name: "select",
 	manual: `Usage: sparsenb select --counts=DIR|FILE --output=DIR --k=K [flags]
 
-Selects features from counts, without reading any text: from the output of "sparsenb count" or "sparsenb train", or from
-a table of your own. Such a table is CSV, TSV or Parquet. It has a column named feature, and a column of counts for each
-class, whose name is the label; or it has a row for each feature and class, in any order, in columns named
-feature, class and count. A row of zeros is a feature like any other.
+Selects features from counts, without reading the text. The counts are the
+output of "sparsenb count" or "sparsenb train", or a custom table in a CSV, TSV
+or Parquet file. The table has one of two layouts:
+  wide  a column feature, and for each class a column of counts named by its
+        label
+  long  the columns feature, class and count, and optionally documents, with a
+        row for each feature and class in any order
+A feature whose counts are all zero is part of the vocabulary.
 
-A table of your own does not say how many documents there are; with --class_documents=label=n,label=n the model gets an
-intercept, and the Bernoulli model becomes possible. That one counts documents: the column documents that may stand
-beside count, or else the counts themselves.
+A custom table does not contain the number of documents of each class. Give it
+with --class_documents=LABEL=N,… for a model with an intercept, and for
+--model=bernoulli. The Bernoulli model uses the column documents, or if there is
+none, the counts as numbers of documents.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		output, chosen, runner := addOutputFlag(fs), addSelectionFlags(fs), addRunnerFlags(fs)
-		from := fs.String("counts", "", "=DIR|FILE\n        the output of a run, or a table of your own")
+		output, selected, chooseRunner := addOutputFlag(fs), addSelectionFlags(fs), addRunnerFlags(fs)
+		from := fs.String("counts", "", "=DIR|FILE output folder of a run, or a custom table")
 		var classDocuments list
-		fs.Var(&classDocuments, "class_documents", "=LABEL=N,LABEL=N\n        how many documents the classes of a table of your own have")
+		fs.Var(&classDocuments, "class_documents", "=LABEL=N,… number of documents of each class of a custom table; may be repeated")
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
 			}
-			sel, err := chosen.parse()
+			sel, err := selected.parse()
 			if err != nil {
 				return err
 			}
-			if err := required("counts", *from, "the output of a run, or a table with a column named feature and one for each class, or with columns named feature, class and count"); err != nil {
+			if err := required("counts", *from, "the output folder of a run, or a table with a column feature and one for each class, or with columns feature, class and count"); err != nil {
 				return err
 			}
 			if err := required("output", *output, "the folder to write to"); err != nil {
@@ -48,17 +52,17 @@ beside count, or else the counts themselves.
 				return err
 			}
 			counts, err := selection.FindCounts(ctx, *from, documents, sel)
+			run := pipeline.NewRun("select", versionString(), nil, &counts, &sel)
 			if err != nil {
-				return pipeline.Refuse(ctx, *output, pipeline.NewRun("select", versionString(), nil, &counts, &sel), err)
+				return pipeline.Refuse(ctx, *output, run, err)
 			}
-			runner, err := runner()
+			runner, err := chooseRunner()
 			if err != nil {
 				return err
 			}
 			if !runner.InProcess() {
-				counts.Threads = 1 // an engine makes a bundle for every slot it has
+				counts.Threads = 1 // an engine runs one bundle per slot
 			}
-			run := pipeline.NewRun("select", versionString(), nil, &counts, &sel)
 			return launch(ctx, runner, *output, run, 0, func(s beam.Scope, output string) {
 				pipeline.Select(s, run, output, counts, sel)
 			})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"slices"
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -10,7 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// selectionFlags say which features to select; train and select have them.
+// selectionFlags define which features to select; train and select have them.
 type selectionFlags struct {
 	k, smoothing                      list
 	model, method, strategy, positive *string
@@ -18,18 +17,18 @@ type selectionFlags struct {
 
 func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 	f := &selectionFlags{
-		model:    fs.String("model", "multinomial", "=multinomial\n        multinomial (how often a word occurs) or bernoulli (in how many documents) (default multinomial)"),
-		method:   fs.String("method", string(solver.NFS), "=nfs\n        nfs, or what others rank by: "+otherMethods()+" (default nfs)"),
-		strategy: fs.String("strategy", modelio.OneVersusRest, "=ovr\n        of more than two classes: ovr (each against all others), ovo (each pair), or joint (one set of features for all) (default ovr)"),
-		positive: fs.String("positive", "", "=LABEL\n        the class whose features get positive weights (default the last label in byte order; of more than two classes: each in turn)"),
+		model:    fs.String("model", "multinomial", "=NAME naive Bayes model: multinomial (occurrences of a feature) or bernoulli (documents that contain it)"),
+		method:   fs.String("method", string(solver.NFS), "=NAME selection method: nfs (naive feature selection, with a bound on its distance from the optimum), or a baseline that ranks features by a statistic: "+baselines()),
+		strategy: fs.String("strategy", modelio.OneVersusRest, "=NAME with more than two classes: ovr (each class against the rest), ovo (each pair of classes) or joint (one set of features for all classes)"),
+		positive: fs.String("positive", "", "=LABEL class whose features get positive weights (default: the last label in byte order; with more than two classes, each class in turn)"),
 	}
-	fs.Var(&f.smoothing, "smoothing", "=1\n        added to every count, scikit-learn's alpha; a list 0.1,1 makes a model for each (default 1)")
-	fs.Var(&f.k, "k", "=K\n        how many features to select: 10, or 5% of all, or a list 10,100,1% for several models, or a rule: auto:gain=99%, auto:knee, auto:fdr=0.05. A share is of all different features, rounded, and at least one")
+	fs.Var(&f.smoothing, "smoothing", "=A pseudo-count added to every count, scikit-learn's alpha; a list such as 0.1,1 makes one model for each (default 1)")
+	fs.Var(&f.k, "k", "=K number of features to select: a number; a percentage of all distinct features, such as 1%; or a rule: auto:gain=99% (the fewest with 99% of the gain of all), auto:knee (the knee of the gain curve), auto:fdr=0.05 (those significant at this false discovery rate; for --model=bernoulli only). A list such as 10,100,1% makes one model for each")
 	return f
 }
 
-// otherMethods lists the methods that rank.
-func otherMethods() string {
+// baselines lists the methods other than nfs.
+func baselines() string {
 	var names []string
 	for _, m := range solver.Methods {
 		if m != solver.NFS {
@@ -40,9 +39,6 @@ func otherMethods() string {
 }
 
 func (f *selectionFlags) parse() (s selection.Params, err error) {
-	if len(f.k) == 0 {
-		return s, modelio.Usagef("--k is missing: how many features to select, such as --k=10 or --k=1%%")
-	}
 	for _, text := range f.k.commas() {
 		k, err := selection.ParseK(text)
 		if err != nil {
@@ -63,15 +59,5 @@ func (f *selectionFlags) parse() (s selection.Params, err error) {
 		return s, err
 	}
 	s.Positive = *f.positive
-	switch {
-	case s.Strategy == modelio.Joint && s.Method != solver.NFS:
-		return s, modelio.Usagef("--method=%s: chooses for two sides; with --strategy=joint it is nfs", s.Method)
-	case s.Strategy == modelio.Joint && s.Positive != "":
-		return s, modelio.Usagef("--positive=%s: with --strategy=joint no class is the positive one", s.Positive)
-	case s.Method != solver.NFS && slices.ContainsFunc(s.K, func(k selection.K) bool { return k.Rule == selection.ForGain }):
-		return s, modelio.Usagef("--k=auto:gain: finds the k of the best support; with --method=%s give a number", s.Method)
-	case s.Model != solver.Bernoulli && slices.ContainsFunc(s.K, func(k selection.K) bool { return k.Rule == selection.FDR }):
-		return s, modelio.Usagef("--k=auto:fdr: tests the presence of words in documents, and needs --model=bernoulli")
-	}
-	return s, nil
+	return s, s.Validate()
 }

@@ -9,34 +9,47 @@ import (
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
-var train = verb{
-	name:     "train",
-	synopsis: "documents → counts → features and model",
+var train = command{
+	name: "train",
 	manual: `Usage: sparsenb [train] --input=GLOB --output=DIR --k=K [flags]
 
-Reads documents, lines of the form label<TAB>text, counts how often each word occurs in each class, and selects the k
-words that a sparse naive Bayes model of maximum likelihood uses, with a proof of how near to the optimum the choice is.
-Of more than two classes each is told from all others, by --strategy=ovo from each other, or by --strategy=joint one set of words
-tells all classes apart. Instead of words there may be n-grams of words or characters (--analyzer, --ngrams), by name or in
-buckets (--hash_bits). Files may be plain or compressed by gzip, zstd or bzip2, on a disk or in Google Cloud Storage (gs://bucket/file).
+Selects the k words that best distinguish the classes of labelled documents:
+those of the maximum-likelihood sparse naive Bayes model. The result includes a
+bound on its distance from the optimum; usually it is proven optimal.
 
-DIR gets counts/, features.parquet, model.parquet, path.parquet and manifest.json, and last _SUCCESS. A run that is
-killed is finished by the same command. A run that is complete is not repeated.
+Input files have one document per line, label<TAB>text. They may be compressed
+with gzip, zstd or bzip2, and may be on disk or in Google Cloud Storage
+(gs://bucket/object). Features are words, or n-grams of words or characters
+(--analyzer, --ngrams), counted by name or in hash buckets (--hash_bits).
 
-By default it runs locally, in this process and on all cores, and opens no port. With --runner=flink|spark --endpoint=HOST:PORT
-a cluster does the work, with --runner=dataflow Google's service; docs/engines.md says more. Other flags of Beam work, too.
+With two classes there is one model. With more, each class is compared with the
+rest (--strategy=ovr), each pair of classes is compared (ovo), or one set of
+features distinguishes all classes (joint).
 
-Other verbs (sparsenb help VERB):
-  count     documents → counts
-  select    counts → features and model, without reading the text
-  inspect   shows a run, checks it, or compares two
-  version   prints the version
+The run writes counts/, features.parquet, model.parquet, path.parquet and
+manifest.json to DIR, and _SUCCESS last. To finish an interrupted run, repeat
+the command. Repeating the command of a published run does nothing.
 
-Exit codes: 0 published, or published before by the same run; 1 the pipeline or its storage failed, a retry may help;
-2 the command does not fit, a retry cannot help; 3 the data failed a gate; 4 another run won the output.
+By default the job runs in this process on all cores and opens no port. To run
+it on a cluster, add --runner=flink or --runner=spark and --endpoint=HOST:PORT,
+or --runner=dataflow; see docs/engines.md. Beam's other flags are accepted, too.
+
+Other commands (sparsenb help COMMAND):
+  count     count the features of documents
+  select    select features from counts, without reading the text
+  inspect   show, verify or compare published runs
+  version   print the version
+
+Exit codes:
+  0         published, or already published by the same run
+  1         pipeline or storage failure; a retry may help
+  2         invalid command or configuration; a retry cannot help
+  3         the data failed a check; nothing was published
+  4         output already in use, or another run published first
+  130, 143  interrupted (SIGINT, SIGTERM)
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
-		documents, chosen := addDocumentFlags(fs), addSelectionFlags(fs)
+		documents, selected := addDocumentFlags(fs), addSelectionFlags(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -44,15 +57,15 @@ Exit codes: 0 published, or published before by the same run; 1 the pipeline or 
 			if err := documents.check(); err != nil {
 				return err
 			}
-			sel, err := chosen.parse()
+			sel, err := selected.parse()
 			if err != nil {
 				return err
 			}
 			d, runner, err := documents.parse(ctx)
-			if err != nil {
-				return pipeline.Refuse(ctx, *documents.output, pipeline.NewRun("train", versionString(), &d, nil, &sel), err)
-			}
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
+			if err != nil {
+				return pipeline.Refuse(ctx, *documents.output, run, err)
+			}
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
 				pipeline.Train(s, run, output, d, sel)
 			})

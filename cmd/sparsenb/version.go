@@ -7,10 +7,9 @@ import (
 	"runtime/debug"
 )
 
-var version = verb{
-	name:     "version",
-	synopsis: "prints the version",
-	manual:   "Usage: sparsenb version\n\nPrints the version of the program and of what it is built with.\n",
+var version = command{
+	name:   "version",
+	manual: "Usage: sparsenb version\n\nPrints the versions of sparsenb and of Go, and the platform.\n",
 	prepare: func(*flag.FlagSet) func(context.Context, []string) error {
 		return func(_ context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
@@ -22,7 +21,7 @@ var version = verb{
 	},
 }
 
-// versionString is the version that the Go command has stamped into the binary, or the commit it was built from.
+// versionString returns the version that the Go command stamped into the binary, or the commit it was built from.
 func versionString() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

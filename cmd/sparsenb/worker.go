@@ -17,12 +17,12 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// An engine that starts workers as processes runs one executable, with flags that lead to what the worker is to know:
+// An engine that starts workers as processes runs one executable with flags that say where to ask for the configuration:
 //
 //	sparsenb --id=1-1 --provision_endpoint=localhost:40001 …
 //
-// That is Beam's container contract, in which a program called boot stands between engine and worker. Here the worker
-// asks by itself and goes on in the same process, so that there is nothing to stage, and no child to be left behind.
+// In Beam's container contract a separate program, boot, asks and starts the worker. Here the worker asks and continues in
+// the same process, so that nothing has to be staged and no child process can be orphaned.
 const provisionEndpoint = "provision_endpoint"
 
 func isBoot(args []string) bool {
@@ -34,14 +34,14 @@ func isBoot(args []string) bool {
 	return false
 }
 
-// boot becomes a worker. It returns only if that fails.
-func boot(args []string) error { return fmt.Errorf("starting as a worker: %w", becomeWorker(args)) }
+// boot turns this process into a worker. It returns only if that fails.
+func boot(args []string) error { return fmt.Errorf("starting a worker: %w", becomeWorker(args)) }
 
-// becomeWorker asks the engine for what a worker has to know, and becomes the worker.
+// becomeWorker asks the engine for the configuration of the worker, and executes this program again as the worker.
 func becomeWorker(args []string) error {
 	fs := flag.NewFlagSet("boot", flag.ContinueOnError)
-	id := fs.String("id", "", "of the worker")
-	provision := fs.String(provisionEndpoint, "", "who knows the rest")
+	id := fs.String("id", "", "id of the worker")
+	provision := fs.String(provisionEndpoint, "", "service that has the configuration")
 	logging := fs.String("logging_endpoint", "", "")
 	control := fs.String("control_endpoint", "", "")
 	fs.String("artifact_endpoint", "", "")
@@ -50,7 +50,7 @@ func becomeWorker(args []string) error {
 	if err := fs.Parse(args); err != nil {
 		return &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
-	*id = strings.Trim(*id, "'") // Prism quotes it, as for a shell, and does not know it by that name
+	*id = strings.Trim(*id, "'") // Prism quotes it for a shell, but expects it without quotes
 	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(context.Background(), *id), *provision)
 	if err != nil {
 		return fmt.Errorf("asking %s: %w", *provision, err)
@@ -62,15 +62,15 @@ func becomeWorker(args []string) error {
 		*control = url
 	}
 	if *id == "" || *logging == "" || *control == "" {
-		return fmt.Errorf("%s does not say where to go (id %q, logging %q, control %q)", *provision, *id, *logging, *control)
+		return fmt.Errorf("%s did not provide all endpoints (id %q, logging %q, control %q)", *provision, *id, *logging, *control)
 	}
 	options, err := tools.ProtoToJSON(info.GetPipelineOptions())
 	if err != nil {
-		return fmt.Errorf("the pipeline's options: %w", err)
+		return fmt.Errorf("reading the pipeline options: %w", err)
 	}
 	file, err := handOver(options)
 	if err != nil {
-		return fmt.Errorf("the pipeline's options: %w", err)
+		return fmt.Errorf("storing the pipeline options: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -89,8 +89,8 @@ func becomeWorker(args []string) error {
 	return fmt.Errorf("%s: %w", self, syscall.Exec(self, worker, os.Environ()))
 }
 
-// handOver writes the options to a file that has no name any more but stays open in this process. They hold every flag of
-// the launcher, which may be more than the 128 KiB that an argument can have.
+// handOver writes the options to an unlinked file that stays open across exec. They contain every flag of the launcher and
+// may exceed the 128 KiB limit of an argument.
 func handOver(options string) (name string, err error) {
 	f, err := os.CreateTemp("", "sparsenb-options-")
 	if err != nil {
@@ -99,12 +99,12 @@ func handOver(options string) (name string, err error) {
 	if _, err := f.WriteString(options); err != nil {
 		return "", errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	fd, err := syscall.Dup(int(f.Fd())) // unlike f it stays open beyond exec
+	fd, err := syscall.Dup(int(f.Fd())) // unlike f it stays open across exec
 	return fmt.Sprintf("/proc/self/fd/%d", fd), errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// endWithParent ends a worker whose engine has gone without a word, so that it is no orphan. Beam's own loop would wait for
-// ever after the engine has closed its end.
+// endWithParent polls for the end of the engine, and then ends this worker. Beam's loop would wait forever after the engine
+// has closed the connection.
 func endWithParent() {
 	parent := os.Getppid()
 	for range time.Tick(time.Second) {

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
+)
+
+// The largest values of Documents.
+const (
+	MaxNgram       = 100
+	MaxRecordBytes = 256 << 20
+	MaxClasses     = 10_000_000
+	MaxShards      = 10_000
+)
+
+// Validate returns an error for the first field that is missing, out of range or in conflict with another. The error has
+// modelio.ExitUsage and names the flag. Files are not checked: they are data.
+func (d Documents) Validate() error {
+	a := d.Analyzer
+	least, most := a.Sizes()
+	switch {
+	case most < least || most > MaxNgram:
+		return modelio.Usagef("--ngrams=%d,%d: must be MIN,MAX from 1 to %d, such as 1,2", least, most, MaxNgram)
+	case d.HashBits < 0 || d.HashBits > kernel.MaxHashBits:
+		return modelio.Usagef("--hash_bits=%d: must be 0 to %d", d.HashBits, kernel.MaxHashBits)
+	case a.Unit != kernel.Word && len(d.StopWords) > 0:
+		return modelio.Usagef("--stop_words: requires --analyzer=word, and cannot be used with --analyzer=%s", a.Unit)
+	case d.MaxRecordBytes < 1 || d.MaxRecordBytes > MaxRecordBytes:
+		return modelio.Usagef("--max_record_bytes=%d: must be 1 byte to %s", d.MaxRecordBytes, humanize.IBytes(MaxRecordBytes))
+	case a.NameBytes(d.MaxRecordBytes) > kernel.MaxNameBytes:
+		return modelio.Usagef("--ngrams=%d,%d: the features of one document of --max_record_bytes=%d could exceed 2 GB; reduce either flag", least, most, d.MaxRecordBytes)
+	case d.MaxRejected.Text == "":
+		return modelio.Usagef("--max_rejected: a number of lines or a percentage is required")
+	case d.MaxClasses < 0 || d.MaxClasses > MaxClasses:
+		return modelio.Usagef("--max_classes=%d: must be 1 to %d", d.MaxClasses, MaxClasses)
+	case d.Shards < 1 || d.Shards > MaxShards:
+		return modelio.Usagef("--shards=%d: must be 1 to %d", d.Shards, MaxShards)
+	}
+	return d.Tuning.Validate()
+}
+
+// Validate returns an error if a field is negative.
+func (t Tuning) Validate() error {
+	if t.RangeBytes < 0 || t.Threads < 0 || t.MemoryBytes < 0 || t.BlockBytes < 0 {
+		return modelio.Usagef("invalid tuning %+v: a number is negative", t)
+	}
+	return nil
+}
+
+// Validate does for a runner what [Documents.Validate] does for documents.
+func (r Runner) Validate() error {
+	if r.Endpoint != "" {
+		host, port, err := net.SplitHostPort(r.Endpoint)
+		if n, e := strconv.Atoi(port); err != nil || e != nil || host == "" || n < 1 || n > math.MaxUint16 {
+			return modelio.Usagef("--endpoint=%s: must be HOST:PORT, such as localhost:8099", r.Endpoint)
+		}
+	}
+	switch {
+	case r.StallTimeout < 0:
+		return modelio.Usagef("--stall_timeout=%v: must not be negative", r.StallTimeout)
+	case r.Parallelism < 0:
+		return modelio.Usagef("--parallelism=%d: must be at least 1", r.Parallelism)
+	case r.Parallelism > 0 && r.Here():
+		return modelio.Usagef("--parallelism=%d: is for Flink; a local run uses all cores", r.Parallelism)
+	case r.Template != "" && !strings.HasPrefix(r.Template, "gs://"):
+		return modelio.Usagef("--template_location=%s: must be a name such as gs://bucket/object", r.Template)
+	case r.Endpoint != "" && r.Environment == "", !slices.Contains([]string{"", "PROCESS", "DOCKER", "LOOPBACK"}, r.Environment):
+		return modelio.Usagef("--environment_type=%s: must be PROCESS, DOCKER or LOOPBACK", r.Environment)
+	case r.Environment == "DOCKER" && r.Config == "":
+		return modelio.Usagef("--environment_type=DOCKER requires --environment_config, the name of the image")
+	case r.Environment == "PROCESS":
+		if err := r.checkProcess(); err != nil {
+			return modelio.Usagef("--environment_config=%s: %w", r.Config, err)
+		}
+	}
+	return nil
+}
+
+// checkProcess checks the configuration of workers that are processes. The program can be looked up on this host only.
+func (r Runner) checkProcess() error {
+	var config struct {
+		Command, OS, Arch string
+		Env               map[string]string
+	}
+	decoder := json.NewDecoder(strings.NewReader(r.Config))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&config); err != nil || config.Command == "" {
+		return errors.New(`must be JSON such as {"command":"/usr/local/bin/sparsenb"}`)
+	}
+	if !r.Here() {
+		return nil
+	}
+	_, err := exec.LookPath(config.Command)
+	return err
+}

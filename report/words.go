@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Vocabulary is what features are called.
+type Vocabulary struct {
+	Feature string // word, n-gram or bucket; feature if the counts are a custom table
+	Token   string // what the text was split into, word or n-gram; empty if the counts are a custom table
+	Buckets int64  // hash buckets; 0 if features are counted by name
+}
+
+// NewVocabulary returns the vocabulary of a run with the options of its manifest.
+func NewVocabulary(options map[string]string) Vocabulary {
+	v := Vocabulary{Feature: "word", Token: "word"}
+	if ofCharacters(options) || options["ngrams"] != "" {
+		v = Vocabulary{Feature: "n-gram", Token: "n-gram"}
+	}
+	if bits, err := strconv.Atoi(options["hash_bits"]); err == nil && bits > 0 {
+		v.Feature, v.Buckets = "bucket", 1<<bits
+	}
+	return v
+}
+
+func ofCharacters(options map[string]string) bool {
+	return strings.HasPrefix(options["analyzer"], "char")
+}
+
+const maxClasses = 10
+
+// String lists the classes and their sizes, and counts the features.
+func (c Corpus) String() string {
+	var classes []string
+	for _, class := range c.Classes[:min(len(c.Classes), maxClasses)] {
+		size := Count(class.Tokens) + " " + c.Token + "s"
+		switch {
+		case c.Token == "":
+			size = "total count " + Count(class.Tokens)
+		case class.Tokens == 1:
+			size = "1 " + c.Token
+		}
+		if class.Documents != nil {
+			size = Plural(*class.Documents, "document") + ", " + size
+		}
+		classes = append(classes, class.Label+" ("+size+")")
+	}
+	if more := len(c.Classes) - maxClasses; more > 0 {
+		classes = append(classes, fmt.Sprintf("and %d more", more))
+	}
+	features := Plural(c.Features, "distinct "+c.Feature)
+	if c.Buckets > 0 {
+		features = fmt.Sprintf("%s of %s used", humanize.Comma(c.Features), Plural(c.Buckets, "bucket"))
+	}
+	return strings.Join(classes, ", ") + "; " + features
+}
+
+// Title says what the features of the model distinguish.
+func (m Model) Title() string {
+	verb, classes := "distinguish", m.Row.Positive+" from "+m.Row.Negative
+	if m.Row.K == 1 {
+		verb = "distinguishes"
+	}
+	if m.Row.Strategy == modelio.Joint {
+		classes = fmt.Sprintf("%d classes", m.Classes)
+	}
+	title := fmt.Sprintf("%s of %s %s %s", humanize.Comma(m.Row.K), Plural(m.Row.M, m.Vocabulary.Feature), verb, classes)
+	if m.smoothing {
+		title += fmt.Sprintf(" (smoothing %v)", m.Row.Smoothing)
+	}
+	return title
+}
+
+// Remarks says what is proven about the model, why it has so many features, and what to be careful about.
+func (m Model) Remarks() []string {
+	remarks := []string{m.proof()}
+	if m.Row.KReason != "" {
+		remarks = append(remarks, fmt.Sprintf("k = %s: %s", humanize.Comma(m.Row.K), m.Row.KReason))
+	}
+	if m.Row.TiedLeftOut > 0 {
+		remarks = append(remarks, m.ties())
+	}
+	if len(m.Bursts) > 0 {
+		remarks = append(remarks, m.bursts())
+	}
+	return remarks
+}
+
+func (m Model) proof() string {
+	r, noun := m.Row, m.Vocabulary.Feature
+	gain, bound := "log-likelihood gain "+Gain(r.Gain), "relaxation bound "+Gain(r.UpperBoundGain)
+	others := fmt.Sprintf("%s %ss gain", humanize.Comma(r.K), noun)
+	if r.K == 1 {
+		others = noun + " gains"
+	}
+	switch {
+	case r.K == r.M:
+		return gain + ": all " + noun + "s selected"
+	case r.Certificate == "optimal" && IsRounding(r.Gap, r.UpperBoundGain):
+		return fmt.Sprintf("%s, proven optimal: no other %s more (equal to the relaxation bound)", gain, others)
+	case r.Certificate == "optimal":
+		return fmt.Sprintf("%s, proven optimal: no other %s more (%s)", gain, others, bound)
+	case r.Method != string(solver.NFS):
+		gain += " with method " + r.Method
+	}
+	return fmt.Sprintf("%s, at most %s below the optimum (%s)", gain, percent(r), bound)
+}
+
+// percent is the gap as a share of the bound. The optimum may be lower, and then the share is, too.
+func percent(r modelio.ModelRow) string {
+	share := 100 * r.Gap / r.UpperBoundGain
+	switch {
+	case r.Gap == 0:
+		return "0 %"
+	case share >= 10:
+		return fmt.Sprintf("%.0f %%", share)
+	}
+	return fmt.Sprintf("%.2g %%", share)
+}
+
+func (m Model) ties() string {
+	same, order := "counts", "name"
+	if m.Row.Model == "bernoulli" || m.Row.Method != string(solver.NFS) {
+		same, order = "statistic", "count, then by name"
+	}
+	noun := m.Vocabulary.Feature
+	return fmt.Sprintf("ties: %s and %s have the same %s; ties are broken by %s",
+		Plural(m.Row.TiedSelected, "selected "+noun), Plural(m.Row.TiedLeftOut, "unselected "+noun), same, order)
+}
+
+const maxBursts = 3
+
+func (m Model) bursts() string {
+	var list []string
+	for _, b := range m.Bursts[:min(len(m.Bursts), maxBursts)] {
+		list = append(list, fmt.Sprintf("%s (%s times in %s)", Shorten(b.Name), Count(b.Occurrences), Plural(b.Documents, "document")))
+	}
+	if more := len(m.Bursts) - maxBursts; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more in %s", more, modelio.FeaturesFile))
+	}
+	return "concentrated in few documents: " + strings.Join(list, ", ")
+}
+
+// notes says what was read but not counted, and what is unknown about the features.
+func notes(p modelio.Published) (notes []string) {
+	d, v := p.Manifest.Drops, NewVocabulary(p.Manifest.Options)
+	var lines int64
+	var reasons []string
+	for reason, n := range d.Lines {
+		lines += n
+		reasons = append(reasons, fmt.Sprintf("%s: %s", reason, humanize.Comma(n)))
+	}
+	if lines > 0 {
+		notes = append(notes, fmt.Sprintf("%s rejected (%s); %s lists the first", Plural(lines, "malformed line"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), modelio.ManifestFile))
+	}
+	if d.Replaced > 0 {
+		effect := "separates words"
+		if ofCharacters(p.Manifest.Options) {
+			effect = "counts as the character U+FFFD"
+		}
+		notes = append(notes, fmt.Sprintf("invalid UTF-8 found %s; it %s", Plural(d.Replaced, "time"), effect))
+	}
+	if d.Overlong > 0 {
+		notes = append(notes, fmt.Sprintf("%s longer than 65,535 bytes not counted", Plural(d.Overlong, v.Token)))
+	}
+	if v.Buckets > 0 && len(p.Features) > 0 && len(p.Buckets) == 0 {
+		notes = append(notes, "the names in the selected buckets are unknown, because counts do not contain them; sparsenb train reads them from the text")
+	}
+	return notes
+}
+
+// Analyzer describes the features of a run.
+func Analyzer(a modelio.Analyzer) string {
+	text := a.Unit
+	if a.TokenPattern != "" {
+		text += " " + a.TokenPattern
+	}
+	text += ", in lower case"
+	if a.Ngrams != [2]int{1, 1} {
+		text += fmt.Sprintf(", n-grams of %d to %d", a.Ngrams[0], a.Ngrams[1])
+	}
+	if a.HashBits > 0 {
+		text += fmt.Sprintf(", in 2^%d buckets", a.HashBits)
+	}
+	if n := len(a.StopWords); n > 0 {
+		const shown = 5
+		text += fmt.Sprintf(", without %s: %s", Plural(int64(n), "stop word"), strings.Join(a.StopWords[:min(n, shown)], ", "))
+		if n > shown {
+			text += fmt.Sprintf(" and %d more", n-shown)
+		}
+	}
+	return text
+}
+
+// Quote quotes a feature that begins or ends with white space, as n-grams of characters do.
+func Quote(feature string) string {
+	if strings.TrimSpace(feature) == feature {
+		return feature
+	}
+	return `"` + feature + `"`
+}
+
+// QuoteWith is Quote, and adds the most frequent name to a bucket.
+func QuoteWith(feature string, names map[string][]modelio.BucketRow) string {
+	if rows := names[feature]; len(rows) > 0 {
+		return feature + " (" + Quote(rows[0].Name) + ")"
+	}
+	return Quote(feature)
+}
+
+// MaxWidth is the width of a feature in a table or a sentence, in characters.
+const MaxWidth = 40
+
+// Shorten shortens a text to MaxWidth.
+func Shorten(text string) string {
+	if runes := []rune(text); len(runes) > MaxWidth {
+		return string(runes[:MaxWidth-1]) + "…"
+	}
+	return text
+}
+
+// IsRounding reports whether a gap is no more than the rounding error of the bound.
+func IsRounding(gap, bound float64) bool { return gap <= 1e-12*bound }
+
+// Gain formats a gain with two decimals, and more digits if it is small.
+func Gain(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	if math.Abs(x) < 1 || math.Abs(x) >= 1e15 {
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	return humanize.FormatFloat("#,###.##", x)
+}
+
+// Count formats a count, which is an integer unless it comes from a custom table.
+func Count(x float64) string {
+	switch {
+	case x >= 1e15:
+		return fmt.Sprintf("%.4g", x)
+	case x == math.Trunc(x):
+		return humanize.Comma(int64(x))
+	case x < 0.01:
+		return fmt.Sprintf("%.3g", x)
+	}
+	return humanize.FormatFloat("#,###.##", x)
+}
+
+// Plural formats a number of things.
+func Plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(n) + " " + noun + "s"
+}

@@ -1,0 +1,40 @@
+package selection
+
+import (
+	"slices"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/solver"
+)
+
+// Validate returns an error for the first field that is missing, out of range or in conflict with another. The error has
+// modelio.ExitUsage and names the flag.
+func (p Params) Validate() error {
+	hasRule := func(rule Rule) bool {
+		return slices.ContainsFunc(p.K, func(k K) bool { return k.Rule == rule })
+	}
+	joint := p.Strategy == modelio.Joint
+	switch {
+	case len(p.K) == 0:
+		return modelio.Usagef("--k is required: the number of features to select, such as --k=10 or --k=1%%")
+	case len(p.Smoothing) == 0:
+		return modelio.Usagef("--smoothing: at least one number is required")
+	case joint && p.Method.String() != string(solver.NFS):
+		return modelio.Usagef("--method=%s: ranks features of two classes; --strategy=joint requires --method=nfs", p.Method)
+	case joint && p.Positive != "":
+		return modelio.Usagef("--positive=%s: cannot be used with --strategy=joint, which has no positive class", p.Positive)
+	case p.Method.String() != string(solver.NFS) && hasRule(ForGain):
+		return modelio.Usagef("--k=auto:gain requires --method=nfs; with --method=%s use a number or a percentage", p.Method)
+	case p.Model != solver.Bernoulli && hasRule(FDR):
+		return modelio.Usagef("--k=auto:fdr requires --model=bernoulli: it tests in how many documents a word occurs")
+	}
+	for _, a := range p.Smoothing {
+		if !solver.InRange(a) {
+			return modelio.Usagef("--smoothing=%v: must be 0 or a number from %g to %g", a, solver.Least, solver.Most)
+		}
+	}
+	if _, err := ParseStrategy(string(p.Strategy)); err != nil {
+		return modelio.Usagef("--strategy: %w", err)
+	}
+	return nil
+}
