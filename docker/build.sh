@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the image $1 for Linux: the program, the certificates of this machine, a user and /tmp. The other
-# arguments go to the builder, such as --build-arg BASE=gcr.io/distroless/static.
+# Builds the image $1 for Linux: the program, the certificates of this machine, a user and /tmp. What follows $1 goes to
+# the builder, such as --build-arg BASE=gcr.io/distroless/static.
 #
 #   BUILDER     docker (the default), podman or buildah
-#   GOARCH      the architecture of the image, in Go's terms
-#   CA_BUNDLE   the certificates to trust (default: those of this machine)
+#   GOARCH      of the image, as Go says it
+#   CA_BUNDLE   certificates to trust, if not those of this machine
 set -eu
 image=${1:?the name of the image}
 shift

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the launcher image $1, pushes it, and writes the Flex Template $2, such as
-# gs://BUCKET/sparsenb.json. The other arguments go to gcloud and become defaults of the template, such as
-# --service-account-email=… or --temp-location=gs://…. BUILDER is docker (the default) or podman.
+# Builds the launcher's image $1, pushes it, and writes the Flex Template $2, a name such as gs://BUCKET/sparsenb.json.
+# What follows goes to gcloud, such as --service-account-email=… or --temp-location=gs://…, as defaults of the template.
+# BUILDER is docker (the default) or podman.
 set -eu
 image=${1:?the name of the image}
 template=${2:?where the template is to be, gs://…}
@@ -9,7 +9,7 @@ shift 2
 cd "$(dirname "$0")/../.."
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-# Dataflow's launchers are x86. Its workers run the launcher's program, so they must be x86, too.
+# Dataflow's launchers are x86, and so must its workers be: they run the launcher's own program.
 CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags="-s -w" -o "$root/sparsenb" ./cmd/sparsenb
 "${BUILDER:-docker}" build --platform linux/amd64 --tag "$image" --file docker/flex-template/Dockerfile "$root"
 "${BUILDER:-docker}" push "$image"
