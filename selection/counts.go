@@ -23,8 +23,8 @@ type Counts struct {
 	From    modelio.Counts // for the manifest
 	Threads int            // goroutines that read in a bundle; default: as many as there are processors
 
-	Analysis map[string]string // the options that say what the features of a run are
-	Analyzer *modelio.Analyzer // the same in full; nil for a table of the user's own
+	Analysis modelio.Analysis  // of a run
+	Analyzer *modelio.Analyzer // the same in full; nil for a custom table
 }
 
 // FindCounts looks at the counts that a selection is to be made from, the output of a run or a table of the user's own,
@@ -47,7 +47,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	case len(classDocuments) > 0:
 		err = fmt.Errorf("--class_documents is for tables of your own; %s knows its documents", name)
 	default:
-		if c, err = PublishedCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis["hash_bits"] != "" {
+		if c, err = PublishedCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis.HashBits > 0 {
 			err = fmt.Errorf("%s: its features are buckets of an older hash, and cannot be used with this version of sparsenb; count the documents again", name)
 		}
 	}
@@ -88,13 +88,7 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	}
 	c.Source = countio.Source{Dir: dir, Rehash: !m.SameHash()}
 	c.Classes = m.Classes
-	c.Analyzer = m.Analyzer
-	c.Analysis = map[string]string{}
-	for _, name := range []string{"analyzer", "ngrams", "hash_bits", "stop_words"} {
-		if value, ok := m.Options[name]; ok {
-			c.Analysis[name] = value
-		}
-	}
+	c.Analysis, c.Analyzer = m.Analysis(), m.Analyzer
 	c.From = modelio.Counts{Name: dir, SHA256: state.Success.ManifestSHA256}
 	return c, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
 // flags are those of one verb, with what it explains of Beam's; the flag set also has the others of Beam's 58.
@@ -189,22 +188,6 @@ func parseInt(name, value string, least, most int) (int, error) {
 		return 0, modelio.Usagef("--%s=%s: not a number from %d to %d", name, value, least, most)
 	}
 	return n, nil
-}
-
-// parseSmoothing reads numbers, and returns them in order.
-func parseSmoothing(values []string) (smoothing []float64, err error) {
-	for _, value := range values {
-		a, err := strconv.ParseFloat(value, 64)
-		if err != nil || !solver.InRange(a) {
-			return nil, modelio.Usagef("--smoothing=%s: not zero or a number from %g to %g", value, solver.Least, solver.Most)
-		}
-		smoothing = append(smoothing, a)
-	}
-	if len(smoothing) == 0 {
-		return []float64{1}, nil
-	}
-	slices.Sort(smoothing)
-	return slices.Compact(smoothing), nil
 }
 
 // parseClassDocuments reads label=n pairs. A label with a comma needs a flag of its own.

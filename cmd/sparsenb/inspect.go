@@ -52,7 +52,7 @@ With two folders it says how their models differ.
 				runs = append(runs, p)
 			}
 			if len(runs) == 2 {
-				if a, b := runs[0].Manifest, runs[1].Manifest; a.Options["hash_bits"] != "" && b.Options["hash_bits"] != "" && a.Tables != b.Tables {
+				if a, b := runs[0].Manifest, runs[1].Manifest; a.Analysis().HashBits > 0 && b.Analysis().HashBits > 0 && a.Tables != b.Tables {
 					return modelio.Usagef("%s and %s have features in buckets of different hashes, which cannot be compared; count the documents of the older one again", runs[0].Dir, runs[1].Dir)
 				}
 				printDifference(stdout, runs[0], runs[1])

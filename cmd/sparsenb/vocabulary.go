@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,14 +26,14 @@ func noun(m modelio.Manifest) string {
 
 // token is what the text was cut into.
 func token(options map[string]string) string {
-	if ofCharacters(options) || options["ngrams"] != "" {
+	if a := (modelio.Run{Options: options}).Analysis(); a.Unit != "word" && a.Unit != "" || a.Ngrams[1] > 1 {
 		return "n-gram"
 	}
 	return "word"
 }
 
 func ofCharacters(options map[string]string) bool {
-	return strings.HasPrefix(options["analyzer"], "char")
+	return strings.HasPrefix(modelio.Run{Options: options}.Analysis().Unit, "char")
 }
 
 // analyzerInWords says what the features of a run are made of.
@@ -62,11 +61,7 @@ func analyzerInWords(a modelio.Analyzer) string {
 
 // hashBits says that there are 2ⁿ buckets, or with 0 that there are none.
 func hashBits(options map[string]string) int {
-	bits, err := strconv.Atoi(options["hash_bits"])
-	if err != nil {
-		return 0
-	}
-	return bits
+	return modelio.Run{Options: options}.Analysis().HashBits
 }
 
 // vocabulary is how the features of a run are shown.
