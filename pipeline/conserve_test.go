@@ -68,11 +68,11 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 			MemoryBytes: d.Tuning.MemoryBytes, BlockBytes: d.Tuning.BlockBytes,
 		})
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
-		audit := auditParams(run, d)
+		audit := reconcileParams(run, d)
 		audit.Selection = true
 		totals, classes := transforms.SumTotals(s, totals, audit)
 		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Run: run, Output: dir, Shards: d.Shards})
-		audited := transforms.Audit(s, totals, parts, audit)
+		audited := transforms.Reconcile(s, totals, parts, audit)
 		solved, selected := selectFrom(s, audited, parts, histogram, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model}, sel)
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})
 	}, func(Progress) {})
@@ -83,8 +83,8 @@ func TestConservation(t *testing.T) {
 	sel := choose(t, "", "10")
 	for name, runner := range localRunners {
 		for what, want := range map[string]string{
-			"drop":   "lost or doubled",
-			"double": "lost or doubled",
+			"drop":   "lost or duplicated",
+			"double": "lost or duplicated",
 			"cut":    "checksum",
 			"panic":  "panic: one two (a bug; ",
 			// The sums would be the same, but a feature would stand in two parts.

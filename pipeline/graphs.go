@@ -12,10 +12,10 @@ import (
 
 // Train counts documents, selects features from the counts, and publishes both under output.
 func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params) {
-	audit := auditParams(run, d)
+	audit := reconcileParams(run, d)
 	audit.Selection, audit.Positive, audit.Strategy = true, sel.Positive, sel.Strategy
 	c := count(s, run, output, d, sel, audit)
-	audited := transforms.Audit(s, c.totals, c.parts, audit)
+	audited := transforms.Reconcile(s, c.totals, c.parts, audit)
 	from := transforms.SelectParams{Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads}
 	solved, selected := selectFrom(s, audited, c.parts, c.histogram, from, sel)
 	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()}
@@ -29,9 +29,9 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel select
 
 // Count counts documents and publishes the counts under output.
 func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
-	audit := auditParams(run, d)
+	audit := reconcileParams(run, d)
 	c := count(s, run, output, d, selection.Params{}, audit)
-	audited := transforms.Audit(s, c.totals, c.parts, audit)
+	audited := transforms.Reconcile(s, c.totals, c.parts, audit)
 	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()})
 }
 
@@ -40,7 +40,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, se
 	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{
 		Run: run, Output: output, Source: c.Source, Classes: c.Classes, Model: sel.Model, Threads: c.Threads,
 	})
-	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
+	audited := transforms.Reconcile(s, transforms.CreateTotals(s, c.Classes), parts, transforms.ReconcileParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive, Strategy: sel.Strategy,
 	})
 	from := transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads}
@@ -52,7 +52,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, se
 type counted struct{ ranges, parts, histogram, totals, classes beam.PCollection }
 
 // count is the part of the graph that touches the text.
-func count(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params, audit transforms.AuditParams) (c counted) {
+func count(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params, audit transforms.ReconcileParams) (c counted) {
 	full, _ := d.split()
 	p := d.countParams(run)
 	c.ranges = transforms.Begin(s, full, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
@@ -84,9 +84,9 @@ func selectFrom(s beam.Scope, audited, parts, histogram beam.PCollection, from t
 	return solved, transforms.SelectFeatures(s, parts, solved, from)
 }
 
-func auditParams(run modelio.Run, d Documents) transforms.AuditParams {
+func reconcileParams(run modelio.Run, d Documents) transforms.ReconcileParams {
 	full, empty := d.split()
-	p := transforms.AuditParams{
+	p := transforms.ReconcileParams{
 		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(full), Empty: empty, MaxRejected: d.MaxRejected,
 		MaxClasses: d.MaxClasses, Header: d.Header,
 	}

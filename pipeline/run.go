@@ -16,10 +16,10 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
-// Check looks at an output folder before a run. It reports whether this very run has been published there already, and
+// CheckOutput looks at an output folder before a run. It reports whether this very run has been published there already, and
 // fails if the folder holds anything else but what an earlier attempt at this run has left. An attempt that was killed when it
 // had published may have left its claim, which goes.
-func Check(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
+func CheckOutput(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
 	if !utf8.ValidString(output) {
 		return false, modelio.Usagef("--output=%q: the name is not UTF-8", output)
 	}
@@ -66,7 +66,7 @@ func Refuse(ctx context.Context, output string, run modelio.Run, err error) erro
 	if !errors.As(err, &data) || data.Exit != modelio.ExitData || output == "" {
 		return err
 	}
-	if published, e := Check(ctx, output, run); e != nil || published {
+	if published, e := CheckOutput(ctx, output, run); e != nil || published {
 		return err
 	}
 	e := modelio.Claim(ctx, output, run)

@@ -5,13 +5,13 @@
 //	SumTotals       totals → their sum, the list of all classes, and a verdict on the input
 //	MergeCounts     count blocks → counts/part-NNNNN, and a histogram of counts
 //	ReadCounts      counts that are there already → the same, without writing
-//	Audit           totals and parts → a verdict, or what is to be solved
+//	Reconcile       totals and parts → a verdict, or the classes and totals to solve
 //	Solve           histogram → models
 //	SelectFeatures  parts and models → the features of the supports
 //	NameBuckets     ranges, read again → the names of the buckets that were selected, where there are buckets
 //	Commit          all of it → the other files, the manifest, and _SUCCESS
 //
-// Between steps go bytes: count blocks, and the records of records.go. Only SumTotals, Audit, Solve and Commit run on one
+// Between steps go bytes: count blocks, and the records of records.go. Only SumTotals, Reconcile, Solve and Commit run on one
 // worker, and none of them sees a feature that was not selected. Whatever a step writes is under the output folder, which all
 // workers reach, under a name that does not depend on the attempt; writing it twice does no harm.
 package transforms
