@@ -31,12 +31,12 @@ func TestGates(t *testing.T) {
 		want     []string
 	}{
 		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: none of 2 lines is label<TAB>text", "byte 0: the line has no tab"}},
-		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: the input has no lines"}},
+		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: all lines of the input are blank or headers"}},
 		"within the budget": {strings.Repeat(good, 50) + "bad\n", "", 0, nil},
 		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 lines are malformed, more than --max_rejected=1%", "byte 2597: the line has no tab"}},
-		"one class":         {"Hamilton\tupon the subject\n", "", modelio.ExitData, []string{"only one class has documents, Hamilton"}},
+		"one class":         {"Hamilton\tupon the subject\n", "", modelio.ExitData, []string{"only one class has documents: Hamilton"}},
 		"unknown positive":  {good, "Jay", modelio.ExitUsage, []string{"--positive=Jay: no such label in the data; found: Hamilton, Madison"}},
-		"both":              {good + "Jay\tthe fourth\n", "Burr", modelio.ExitUsage, []string{"--positive=Burr is no label", "Hamilton, Jay, Madison"}},
+		"both":              {good + "Jay\tthe fourth\n", "Burr", modelio.ExitUsage, []string{"--positive=Burr: no such label", "Hamilton, Jay, Madison"}},
 		"no words":          {"Hamilton\ta b c\nMadison\t. , ;\n", "", modelio.ExitData, []string{"no features"}},
 		"truncated gzip":    {gz[:len(gz)-20], "", modelio.ExitData, []string{"in.tsv: the compressed data is cut short, at byte"}},
 		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", modelio.ExitData, []string{"in.tsv: the compressed data is corrupt"}},
