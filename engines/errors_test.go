@@ -60,7 +60,7 @@ func TestErrorsOnFlink(t *testing.T) {
 	})
 	t.Run("gate", func(t *testing.T) {
 		got := filepath.Join(t.TempDir(), "flink")
-		checkError(t, sparsenb(t, with([]string{"--input=" + federalist, "--positive=Jay", "--k=10"}, f.flags(2), to(got))...), 2, "--positive=Jay is no label of the data; found: Hamilton, Madison")
+		checkError(t, sparsenb(t, with([]string{"--input=" + federalist, "--positive=Jay", "--k=10"}, f.flags(2), to(got))...), 2, "--positive=Jay: no such label in the data; found: Hamilton, Madison")
 		checkUnpublished(t, got)
 	})
 	t.Run("interrupted", func(t *testing.T) {

@@ -66,11 +66,11 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 		p := d.countParams(run)
 		blocks, totals := transforms.CountFeatures(s, ranges, p)
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
-		audit := d.auditParams(run)
+		audit := d.reconcileParams(run)
 		audit.Selection = true
 		totals, classes := transforms.SumTotals(s, totals, audit)
 		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Job: p.Job, Run: run, Output: dir, Shards: d.Shards})
-		audited := transforms.Audit(s, totals, parts, audit)
+		audited := transforms.Reconcile(s, totals, parts, audit)
 		solved := transforms.Solve(s, audited, histogram, sel)
 		selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model})
 		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})
@@ -82,8 +82,8 @@ func TestConservation(t *testing.T) {
 	sel := choose(t, "", "10")
 	for name, runner := range localRunners {
 		for what, want := range map[string]string{
-			"drop":   "lost or doubled",
-			"double": "lost or doubled",
+			"drop":   "lost or duplicated",
+			"double": "lost or duplicated",
 			"cut":    "checksum",
 			"panic":  "panic: one two (a bug; ",
 			// The sums are the same, but a feature is in two parts.

@@ -7,7 +7,7 @@
 //	                       │ totals                    labels ↑     │ parts        │ histogram of counts
 //	                       └──────→ [SumTotals] ──────────────┘     │              │
 //	                                    │ sum                       │              │
-//	                                    └───→ [Audit] ←─────────────┤              │
+//	                                    └───→ [Reconcile] ←─────────┤              │
 //	                                            │ verdict           │              │
 //	                                            ├──→ [Solve] ←──────┼──────────────┘
 //	                                            │       │ models    │

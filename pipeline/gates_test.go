@@ -31,18 +31,18 @@ func TestGates(t *testing.T) {
 		want     []string
 	}{
 		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: none of 2 lines is label<TAB>text", "byte 0: the line has no tab"}},
-		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: the input has no lines"}},
+		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: all lines of the input are blank or headers"}},
 		"within the budget": {strings.Repeat(good, 50) + "bad\n", "", 0, nil},
-		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 lines are no documents, over --max_rejected=1%", "byte 2597: the line has no tab"}},
-		"one class":         {"Hamilton\tupon the subject\n", "", modelio.ExitData, []string{"only one class has documents, Hamilton"}},
-		"unknown positive":  {good, "Jay", modelio.ExitUsage, []string{"--positive=Jay is no label of the data; found: Hamilton, Madison"}},
-		"both":              {good + "Jay\tthe fourth\n", "Burr", modelio.ExitUsage, []string{"--positive=Burr is no label", "Hamilton, Jay, Madison"}},
+		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 lines are malformed, more than --max_rejected=1%", "byte 2597: the line has no tab"}},
+		"one class":         {"Hamilton\tupon the subject\n", "", modelio.ExitData, []string{"only one class has documents: Hamilton"}},
+		"unknown positive":  {good, "Jay", modelio.ExitUsage, []string{"--positive=Jay: no such label in the data; found: Hamilton, Madison"}},
+		"both":              {good + "Jay\tthe fourth\n", "Burr", modelio.ExitUsage, []string{"--positive=Burr: no such label", "Hamilton, Jay, Madison"}},
 		"no words":          {"Hamilton\ta b c\nMadison\t. , ;\n", "", modelio.ExitData, []string{"no features"}},
 		"truncated gzip":    {gz[:len(gz)-20], "", modelio.ExitData, []string{"the compressed data is truncated"}},
 		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", modelio.ExitData, []string{"the compressed data is corrupt"}},
 		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", modelio.ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
-		"too many classes":  {many.String(), "", modelio.ExitData, []string{"there are more than 200 different labels, such as label0; probably the columns are swapped"}},
-		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", modelio.ExitData, []string{"1 of 3 lines are no documents", "the label is longer than 1024 bytes; probably the columns are swapped"}},
+		"too many classes":  {many.String(), "", modelio.ExitData, []string{"more than 200 classes, such as label0; probably the columns are swapped"}},
+		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", modelio.ExitData, []string{"1 of 3 lines are malformed", "the label is longer than 1024 bytes; probably the columns are swapped"}},
 		"a header":          {"class\tsentence\n" + good, "", modelio.ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
 		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", modelio.ExitUsage,
 			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},
@@ -91,7 +91,7 @@ func TestTooManyClassesInWhateverBundles(t *testing.T) {
 				t.Fatalf("%+v, %d classes: exit %d, %v", tuning, most, exitOf(err), err)
 			}
 			if exit != 0 {
-				contains(t, err, fmt.Sprintf("there are more than %d different labels, such as label000; ", most))
+				contains(t, err, fmt.Sprintf("more than %d classes, such as label000; ", most))
 				checkNothingPublished(t, dir)
 			}
 		}
@@ -111,7 +111,7 @@ func TestTooManyPairs(t *testing.T) {
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d", exitOf(err))
 	}
-	contains(t, err, "--strategy=ovo makes 10,011 problems of 142 classes, and 10,000 are the most; use --strategy=ovr or --strategy=joint")
+	contains(t, err, "--strategy=ovo makes 10,011 problems of 142 classes; the maximum is 10,000; use --strategy=ovr or --strategy=joint")
 	checkNothingPublished(t, dir)
 }
 
@@ -162,7 +162,7 @@ func TestWarningsAndDrops(t *testing.T) {
 		t.Errorf("examples %+v", p.Manifest.Examples)
 	}
 	warnings := strings.Join(p.Manifest.Warnings, "\n")
-	for _, want := range []string{"k = 7, 4 is more than the 3 features there are", "k = 1 gains nothing"} {
+	for _, want := range []string{"k = 7, 4 exceeds the 3 features", "k = 1 gains nothing"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("the warnings are %q, want %q", warnings, want)
 		}
@@ -189,7 +189,7 @@ func TestClassWithoutTokens(t *testing.T) {
 			t.Errorf("gain %v, %+v; want 0", p.Models[0].Gain, p.Features[0])
 		}
 		warnings := strings.Join(p.Manifest.Warnings, "\n")
-		if !strings.Contains(warnings, "the class Madison has no tokens") || !strings.Contains(warnings, "empty.tsv: is empty") {
+		if !strings.Contains(warnings, "class Madison has no tokens") || !strings.Contains(warnings, "empty.tsv: is empty") {
 			t.Errorf("the warnings are %q", warnings)
 		}
 		if len(p.Manifest.Inputs) != 2 || p.Manifest.Inputs[0].CRC32C != "00000000" {
@@ -208,11 +208,11 @@ func TestOutputThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := NewRun("train", "test", &d, nil, &sel)
-	if published, err := Check(t.Context(), dir, same); !published || err != nil {
+	if published, err := CheckOutput(t.Context(), dir, same); !published || err != nil {
 		t.Errorf("the same run: %v, %v", published, err)
 	}
 	other := choose(t, "", "4")
-	_, err := Check(t.Context(), dir, NewRun("train", "test", &d, nil, &other))
+	_, err := CheckOutput(t.Context(), dir, NewRun("train", "test", &d, nil, &other))
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("another run: %v", err)
 	}
@@ -226,21 +226,21 @@ func TestOutputThatIsTaken(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Check(t.Context(), foreign, same)
+	_, err = CheckOutput(t.Context(), foreign, same)
 	contains(t, err, "not empty, contains thesis.tex")
-	_, err = Check(t.Context(), filepath.Join(foreign, "thesis.tex"), same)
+	_, err = CheckOutput(t.Context(), filepath.Join(foreign, "thesis.tex"), same)
 	contains(t, err, "is a file, not a folder")
-	_, err = Check(t.Context(), "s3://bucket/x", same)
+	_, err = CheckOutput(t.Context(), "s3://bucket/x", same)
 	contains(t, err, "s3:// is not supported")
 
 	interrupted := t.TempDir()
 	if err := modelio.Claim(t.Context(), interrupted, same); err != nil {
 		t.Fatal(err)
 	}
-	if published, err := Check(t.Context(), interrupted, same); published || err != nil {
+	if published, err := CheckOutput(t.Context(), interrupted, same); published || err != nil {
 		t.Errorf("the same run, interrupted: %v, %v", published, err)
 	}
-	_, err = Check(t.Context(), interrupted, NewRun("train", "test", &d, nil, &other))
+	_, err = CheckOutput(t.Context(), interrupted, NewRun("train", "test", &d, nil, &other))
 	contains(t, err, "is writing to it or was interrupted")
 	if err := runTrain(t, interrupted, d, other); exitOf(err) != modelio.ExitTaken {
 		t.Errorf("exit %d, %v", exitOf(err), err)
@@ -284,16 +284,16 @@ func TestSelectFromATable(t *testing.T) {
 		{table, map[string]int64{"Madison": 14}, sel, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
 		{save(t, "whole.csv", "feature,Hamilton,Madison\nx,1,2\n"), map[string]int64{"Madison": 2}, bernoulli, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
 		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, modelio.ExitUsage, `row 4: "the" is in 10289.5 documents of class Hamilton; it must be a whole number`},
-		{table, nil, choose(t, "Jay", "3"), modelio.ExitUsage, "--positive=Jay is no label of the data; found: Hamilton, Madison"},
+		{table, nil, choose(t, "Jay", "3"), modelio.ExitUsage, "--positive=Jay: no such label in the data; found: Hamilton, Madison"},
 		{save(t, "one.csv", "feature,a\nx,1\n"), nil, choose(t, "", "1"), modelio.ExitData, "only one class"},
 		{save(t, "bad.csv", "feature,a,b\nx,1,-2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, "row 1"},
 		{save(t, "head.csv", "feature,a,b\n"), nil, choose(t, "", "1"), modelio.ExitData, "no features"},
-		{save(t, "head-long.csv", "feature,class,count\n"), nil, choose(t, "", "1"), modelio.ExitData, "the table has no rows, and so no classes"},
+		{save(t, "head-long.csv", "feature,class,count\n"), nil, choose(t, "", "1"), modelio.ExitData, "the table has no rows"},
 		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, `row 2: the count of "x" in class a stands in row 1 already`},
 		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, modelio.ExitData, "all counts are zero"},
 		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, modelio.ExitUsage, "none.csv: no such file"},
 		{t.TempDir(), nil, sel, modelio.ExitUsage, "no run was published here"},
-		{dir, nil, sel, modelio.ExitUsage, "has no counts of its own; it was made from " + table},
+		{dir, nil, sel, modelio.ExitUsage, "has no counts; use those that it was made from: " + table},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		err := runSelect(t, dir, c.from, c.documents, c.sel)

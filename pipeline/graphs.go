@@ -16,11 +16,11 @@ import (
 // parameters are invalid, see [Documents.Validate] and [selection.Params.Validate].
 func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params) {
 	mustBeValid("pipeline.Train", d.Validate(), sel.Validate())
-	audit := d.auditParams(run)
+	audit := d.reconcileParams(run)
 	audit.Selection, audit.Positive, audit.Strategy = true, sel.Positive, sel.Strategy
 
 	counts := countDocuments(s, run, output, d, sel.Model, audit)
-	audited := transforms.Audit(s, counts.totals, counts.parts, audit)
+	audited := transforms.Reconcile(s, counts.totals, counts.parts, audit)
 	solved := transforms.Solve(s, audited, counts.histogram, sel)
 	selected := transforms.SelectFeatures(s, counts.parts, solved, transforms.SelectParams{
 		Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads,
@@ -37,9 +37,9 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel select
 // Count counts documents and publishes the counts in the folder output. It panics if the parameters are invalid.
 func Count(s beam.Scope, run modelio.Run, output string, d Documents) {
 	mustBeValid("pipeline.Count", d.Validate())
-	audit := d.auditParams(run)
+	audit := d.reconcileParams(run)
 	counts := countDocuments(s, run, output, d, 0, audit)
-	audited := transforms.Audit(s, counts.totals, counts.parts, audit)
+	audited := transforms.Reconcile(s, counts.totals, counts.parts, audit)
 	transforms.CommitCounts(s, audited, transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()})
 }
 
@@ -49,7 +49,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, se
 	parts, histogram := transforms.ReadCounts(s, c.Files, transforms.ReadParams{
 		Run: run, Output: output, Source: c.Source, Classes: c.Classes, Model: sel.Model, Threads: c.Threads,
 	})
-	audited := transforms.Audit(s, transforms.CreateTotals(s, c.Classes), parts, transforms.AuditParams{
+	audited := transforms.Reconcile(s, transforms.CreateTotals(s, c.Classes), parts, transforms.ReconcileParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive, Strategy: sel.Strategy,
 	})
 	solved := transforms.Solve(s, audited, histogram, sel)
@@ -69,7 +69,7 @@ func mustBeValid(function string, errs ...error) {
 type documentCounts struct{ ranges, parts, histogram, totals, classes beam.PCollection }
 
 // countDocuments is the part of the graph that reads the text.
-func countDocuments(s beam.Scope, run modelio.Run, output string, d Documents, model solver.Model, audit transforms.AuditParams) (c documentCounts) {
+func countDocuments(s beam.Scope, run modelio.Run, output string, d Documents, model solver.Model, audit transforms.ReconcileParams) (c documentCounts) {
 	files, _ := d.splitEmpty()
 	p := d.countParams(run)
 	c.ranges = transforms.Begin(s, files, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes()})
@@ -90,9 +90,9 @@ func (d Documents) countParams(run modelio.Run) transforms.CountParams {
 	}
 }
 
-func (d Documents) auditParams(run modelio.Run) transforms.AuditParams {
+func (d Documents) reconcileParams(run modelio.Run) transforms.ReconcileParams {
 	files, empty := d.splitEmpty()
-	p := transforms.AuditParams{
+	p := transforms.ReconcileParams{
 		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(files), Empty: empty, MaxRejected: d.MaxRejected,
 		MaxClasses: d.MaxClasses, Header: d.Header,
 	}

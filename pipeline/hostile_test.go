@@ -185,7 +185,7 @@ func TestCountsThatAreNone(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{"format_version":1}`: "manifest.json lists no files of counts",
 		`{"format_version":1,"files":[{"name":"counts/../../part-1-of-1.parquet"}]}`: "manifest.json lists no files of counts",
-		`{"format_version":1,"counts":{"name":"elsewhere"}}`:                         "the run has no counts of its own; it was made from elsewhere",
+		`{"format_version":1,"counts":{"name":"elsewhere"}}`:                         "the run has no counts; use those that it was made from: elsewhere",
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{modelio.ManifestFile: manifest, modelio.SuccessFile: "{}"} {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -44,7 +43,7 @@ type Tuning struct {
 	TempDir     string // of these files; default the system's
 }
 
-// analyzer says in full what the features of the documents are.
+// analyzer returns the full description of the features, for the manifest and the model.
 func (d Documents) analyzer() *modelio.Analyzer {
 	least, most := d.Analyzer.Sizes()
 	a := modelio.Analyzer{Unit: d.Analyzer.Unit.String(), Ngrams: [2]int{least, most}, Lowercase: modelio.FullLowercase, HashBits: d.HashBits}
@@ -55,63 +54,35 @@ func (d Documents) analyzer() *modelio.Analyzer {
 	return &a
 }
 
-// NewRun names a run of the given verb. documents, counts and selection are nil where the verb has none.
+// options returns the options that decide which documents are counted, and how.
+func (d Documents) options() map[string]string {
+	options := d.analyzer().Analysis().Options()
+	options["max_rejected"] = d.MaxRejected.Text
+	options["max_record_bytes"] = strconv.Itoa(d.MaxRecordBytes)
+	if d.MaxClasses > 0 {
+		options["max_classes"] = strconv.Itoa(d.MaxClasses)
+	}
+	if d.Header != corpusio.Unknown {
+		options["header"] = strconv.FormatBool(d.Header == corpusio.Present)
+	}
+	options["shards"] = strconv.Itoa(d.Shards)
+	return options
+}
+
+// NewRun returns a run of a verb that has not started, with an id of its own. documents, counts and sel are nil if the verb has none.
 func NewRun(verb, version string, documents *Documents, counts *selection.Counts, sel *selection.Params) modelio.Run {
 	options := map[string]string{}
 	var from any
 	if documents != nil {
-		options["analyzer"] = documents.Analyzer.Unit.String()
-		if least, most := documents.Analyzer.Sizes(); most > 1 {
-			options["ngrams"] = fmt.Sprintf("%d,%d", least, most)
-		}
-		if documents.HashBits > 0 {
-			options["hash_bits"] = strconv.Itoa(documents.HashBits)
-		}
-		options["max_rejected"] = documents.MaxRejected.Text
-		options["max_record_bytes"] = strconv.Itoa(documents.MaxRecordBytes)
-		if documents.MaxClasses > 0 {
-			options["max_classes"] = strconv.Itoa(documents.MaxClasses)
-		}
-		if documents.Header != corpusio.Unknown {
-			options["header"] = strconv.FormatBool(documents.Header == corpusio.Present)
-		}
-		options["shards"] = strconv.Itoa(documents.Shards)
-		if words := documents.analyzer().StopWords; len(words) > 0 {
-			hash := sha256.Sum256([]byte(strings.Join(words, "\n")))
-			options["stop_words"] = fmt.Sprintf("%d words, sha256 %x", len(words), hash)
-		}
+		maps.Copy(options, documents.options())
 		from = documents.Files
 	}
 	if counts != nil {
+		maps.Copy(options, counts.Options())
 		from = counts.From
-		maps.Copy(options, counts.Analysis)
-		var documents []string
-		for _, c := range counts.Classes {
-			if counts.Source.Own != "" && c.Documents != nil {
-				documents = append(documents, fmt.Sprintf("%s=%d", c.Label, *c.Documents))
-			}
-		}
-		if len(documents) > 0 {
-			options["class_documents"] = strings.Join(documents, ",")
-		}
 	}
 	if sel != nil {
-		var ks []string
-		for _, k := range sel.K {
-			ks = append(ks, k.Text)
-		}
-		options["k"] = strings.Join(ks, ",")
-		options["model"] = sel.Model.String()
-		options["method"] = sel.Method.String()
-		options["strategy"] = string(sel.Strategy)
-		var smoothing []string
-		for _, a := range sel.Smoothing {
-			smoothing = append(smoothing, strconv.FormatFloat(a, 'g', -1, 64))
-		}
-		options["smoothing"] = strings.Join(smoothing, ",")
-		if sel.Positive != "" {
-			options["positive"] = sel.Positive
-		}
+		maps.Copy(options, sel.Options())
 	}
 	now := time.Now().UTC()
 	return modelio.Run{
@@ -124,7 +95,7 @@ func NewRun(verb, version string, documents *Documents, counts *selection.Counts
 	}
 }
 
-// fingerprint is a hash of all that decides the bytes that a run writes, beside the program itself.
+// fingerprint returns a hash of everything that determines the bytes of a run's tables, other than the program.
 func fingerprint(verb string, options map[string]string, from any) string {
 	content, err := json.Marshal([]any{verb, countio.FormatVersion, modelio.ManifestVersion, options, from})
 	if err != nil {

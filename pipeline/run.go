@@ -16,10 +16,10 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
-// Check inspects the output folder before a run. It reports whether the same run is already published there, and fails if the
+// CheckOutput inspects the output folder before a run. It reports whether the same run is already published there, and fails if the
 // folder contains anything other than the files of an earlier attempt at this run. It removes what an attempt that was killed
 // after publishing left behind.
-func Check(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
+func CheckOutput(ctx context.Context, output string, run modelio.Run) (published bool, err error) {
 	if !utf8.ValidString(output) {
 		return false, modelio.Usagef("--output=%q: the name is not valid UTF-8", output)
 	}
@@ -65,7 +65,7 @@ func Refuse(ctx context.Context, output string, run modelio.Run, err error) erro
 	if !errors.As(err, &data) || data.Exit != modelio.ExitData || output == "" {
 		return err
 	}
-	if published, e := Check(ctx, output, run); e != nil || published {
+	if published, e := CheckOutput(ctx, output, run); e != nil || published {
 		return err
 	}
 	e := modelio.Claim(ctx, output, run)

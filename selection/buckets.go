@@ -42,10 +42,10 @@ func (b *Bucket) Add(feat *block.Feature) {
 	b.names = b.names[:min(len(b.names), modelio.MostNames)]
 }
 
-// Empty tells whether it has no names yet.
+// Empty reports whether the bucket has no names yet.
 func (b *Bucket) Empty() bool { return b.distinct == 0 }
 
-// Rows are the most frequent names of the bucket.
+// Rows returns the most frequent names of the bucket.
 func (b *Bucket) Rows(bits int) (rows []modelio.BucketRow) {
 	for i, n := range b.names {
 		rows = append(rows, modelio.BucketRow{

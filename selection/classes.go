@@ -20,23 +20,24 @@ func Labels(classes []modelio.Class) []string {
 	return labels
 }
 
-// JudgeClasses is the gate for the classes of a selection. The message is empty if they are good.
-func JudgeClasses(classes []modelio.Class, positive string, strategy Strategy) (exit int, message string) {
+// ValidateClasses checks that features can be selected for these classes. It returns an exit code of modelio and a message, or 0
+// and "" if they can.
+func ValidateClasses(classes []modelio.Class, positive string, strategy Strategy) (exit int, message string) {
 	labels := Labels(classes)
 	n := strategy.Problems(len(classes), positive)
 	switch {
 	case positive != "" && !slices.Contains(labels, positive):
-		return modelio.ExitUsage, fmt.Sprintf("--positive=%s is no label of the data; found: %s", positive, ListLabels(labels))
+		return modelio.ExitUsage, fmt.Sprintf("--positive=%s: no such label in the data; found: %s", positive, ListLabels(labels))
 	case len(labels) == 1:
-		return modelio.ExitData, fmt.Sprintf("only one class has documents, %s: there is nothing to tell it from", ListLabels(labels))
+		return modelio.ExitData, fmt.Sprintf("only one class has documents: %s; a selection needs at least two", ListLabels(labels))
 	case strategy == modelio.OneVersusOne && n > maxProblems:
-		return modelio.ExitUsage, fmt.Sprintf("--strategy=ovo makes %s problems of %s classes, and %s are the most; use --strategy=ovr or --strategy=joint",
+		return modelio.ExitUsage, fmt.Sprintf("--strategy=ovo makes %s problems of %s classes; the maximum is %s; use --strategy=ovr or --strategy=joint",
 			humanize.Comma(n), humanize.Comma(int64(len(classes))), humanize.Comma(maxProblems))
 	}
 	return 0, ""
 }
 
-// ListLabels quotes the first labels, shortened.
+// ListLabels returns a list of the first 20 labels for a message, each of at most 40 characters, and quoted where needed.
 func ListLabels(labels []string) string {
 	const most, longest = 20, 40
 	var shown []string

@@ -15,20 +15,20 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Counts is where a selection finds counts that were made before.
+// Counts are existing counts: the parts of a published run, or a custom table.
 type Counts struct {
 	Source  countio.Source
-	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
+	Files   []countio.FileSum // the parts; for a custom table, one with its name only
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest
-	Threads int            // goroutines that read in a bundle; default: as many as there are processors
+	Threads int            // goroutines that read in a bundle; default: one for each processor
 
-	Analysis map[string]string // the options that say what the features of a run are
-	Analyzer *modelio.Analyzer // the same in full; nil for a table of the user's own
+	Analysis modelio.Analysis  // of a run
+	Analyzer *modelio.Analyzer // the same in full; nil for a custom table
 }
 
-// FindCounts looks at the counts that a selection is to be made from, the output of a run or a table of the user's own,
-// and fails with modelio.ExitUsage if they do not fit. classDocuments are what the user says of the classes of a table.
+// FindCounts finds the counts under a name, the output folder of a run or a custom table, and checks that a selection can be
+// made from them. classDocuments are the numbers of documents by class of a custom table. The error is a [modelio.Error].
 func FindCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Params) (c Counts, err error) {
 	if name, err = fileio.Absolute(name); err != nil {
 		return c, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
@@ -41,13 +41,13 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && len(files) == 1 && files[0].Name == name:
-		c, err = ownCounts(ctx, name, classDocuments, sel)
+		c, err = customCounts(ctx, name, classDocuments, sel)
 	case errors.Is(err, fileio.ErrIrregular):
-		err = fmt.Errorf("%s: is a pipe or a device, which cannot be read several times; write the table to a file first", name)
+		err = fmt.Errorf("%s: is a pipe or a device, which can be read only once; write the table to a file first", name)
 	case len(classDocuments) > 0:
-		err = fmt.Errorf("--class_documents is for tables of your own; %s knows its documents", name)
+		err = fmt.Errorf("--class_documents is only for a custom table; %s is a run, which has the numbers of documents", name)
 	default:
-		if c, err = PublishedCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis["hash_bits"] != "" {
+		if c, err = PublishedCounts(ctx, name); err == nil && c.Source.Rehash && c.Analysis.HashBits > 0 {
 			err = fmt.Errorf("%s: its features are buckets of an older hash, and cannot be used with this version of sparsenb; count the documents again", name)
 		}
 	}
@@ -55,9 +55,9 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 		return c, modelio.InputError(fmt.Errorf("--counts: %w", err))
 	}
 	if len(c.Classes) == 0 {
-		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: the table has no rows, and so no classes", name)}
+		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: the table has no rows", name)}
 	}
-	if exit, message := JudgeClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
+	if exit, message := ValidateClasses(c.Classes, sel.Positive, sel.Strategy); message != "" {
 		return c, &modelio.Error{Exit: exit, Err: fmt.Errorf("%s: %s", name, message)}
 	}
 	if slices.Contains(sel.Smoothing, 0) && !slices.ContainsFunc(c.Classes, func(c modelio.Class) bool { return c.Tokens > 0 }) {
@@ -66,7 +66,7 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	return c, nil
 }
 
-// PublishedCounts are the counts of a published run.
+// PublishedCounts returns the counts of a published run.
 func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	state, err := modelio.ReadState(ctx, dir)
 	if err != nil {
@@ -81,26 +81,20 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	}
 	c.Files = m.Parts()
 	if len(c.Files) == 0 && m.Counts == nil {
-		return c, fmt.Errorf("%s: %s lists no files of counts; the run is not as sparsenb writes it", dir, modelio.ManifestFile)
+		return c, fmt.Errorf("%s: %s lists no files of counts; it was not written by sparsenb", dir, modelio.ManifestFile)
 	}
 	if len(c.Files) == 0 {
-		return c, fmt.Errorf("%s: the run has no counts of its own; it was made from %s", dir, m.Counts.Name)
+		return c, fmt.Errorf("%s: the run has no counts; use those that it was made from: %s", dir, m.Counts.Name)
 	}
 	c.Source = countio.Source{Dir: dir, Rehash: !m.SameHash()}
 	c.Classes = m.Classes
-	c.Analyzer = m.Analyzer
-	c.Analysis = map[string]string{}
-	for _, name := range []string{"analyzer", "ngrams", "hash_bits", "stop_words"} {
-		if value, ok := m.Options[name]; ok {
-			c.Analysis[name] = value
-		}
-	}
+	c.Analysis, c.Analyzer = m.Analysis(), m.Analyzer
 	c.From = modelio.Counts{Name: dir, SHA256: state.Success.ManifestSHA256}
 	return c, nil
 }
 
-// ownCounts are a table of the user's own. It is read once here, to find what is wrong with it before any work is done.
-func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Params) (c Counts, err error) {
+// customCounts returns a custom table. It reads the table once, to report errors before a job is started.
+func customCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Params) (c Counts, err error) {
 	bernoulli := sel.Model == solver.Bernoulli
 	table, err := countio.CheckOwn(ctx, name, countio.Rules{
 		Documents: classDocuments, CountsAreDocuments: bernoulli && len(classDocuments) > 0,
@@ -126,12 +120,12 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 	return c, err
 }
 
-// checkClassDocuments holds that the number of documents is known of all classes or of none, and of all where the
-// selection needs it.
+// checkClassDocuments checks that the numbers of documents are given for all classes or for none, and for all if the selection
+// needs them.
 func checkClassDocuments(name string, classes []string, documents map[string]int64, sel Params) error {
 	for _, label := range slices.Sorted(maps.Keys(documents)) {
 		if !slices.Contains(classes, label) {
-			return fmt.Errorf("--class_documents: %s is no class of %s; it has %s", ListLabels([]string{label}), name, ListLabels(classes))
+			return fmt.Errorf("--class_documents: unknown class %s; %s has the classes %s", ListLabels([]string{label}), name, ListLabels(classes))
 		}
 	}
 	for _, label := range classes {
@@ -151,7 +145,7 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 	return nil
 }
 
-// identify hashes a file.
+// identify returns the size and checksum of a file.
 func identify(ctx context.Context, name string) (modelio.Counts, error) {
 	sum, err := countio.Identify(ctx, name)
 	return modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}, err

@@ -11,26 +11,26 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// K is how many features are asked for: a number, a share of all, or a rule.
+// K is a requested number of features: a number, a percentage of all features, or a rule.
 type K struct {
-	Text    string // as it was given
+	Text    string // as given
 	Number  int64
 	Percent float64 // if Number is 0
 	Rule    Rule    // if both are 0
 	Value   float64 // of the rule
 }
 
-// Rule finds k from the counts.
+// Rule is a rule that chooses k from the counts.
 type Rule string
 
 // The rules.
 const (
-	ForGain Rule = "gain" // the fewest that gain a share of what all gain
-	Knee    Rule = "knee" // where the curve of the bound is farthest above the line between its ends
-	FDR     Rule = "fdr"  // those that are significant at a false discovery rate
+	ForGain Rule = "gain" // the fewest features with a share of the gain of all
+	Knee    Rule = "knee" // where the curve of the upper bound is farthest above the line between its ends
+	FDR     Rule = "fdr"  // the features that are significant at a false discovery rate
 )
 
-// ParseK reads a number such as 9, a percentage such as 5%, or a rule such as auto:gain=99%.
+// ParseK parses a number such as 9, a percentage such as 5%, or a rule: auto:gain=99%, auto:knee or auto:fdr=0.05.
 func ParseK(text string) (K, error) {
 	k := K{Text: text}
 	var err error
@@ -43,7 +43,7 @@ func ParseK(text string) (K, error) {
 	}
 	k.Number, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || k.Number < 1 {
-		return k, fmt.Errorf("%q is neither a number from 1, nor a percentage such as 5%%, nor auto:gain=99%%, auto:knee or auto:fdr=0.05", text)
+		return k, fmt.Errorf("%q: must be a number from 1, a percentage such as 5%%, or auto:gain=99%%, auto:knee or auto:fdr=0.05", text)
 	}
 	return k, nil
 }
@@ -51,7 +51,7 @@ func ParseK(text string) (K, error) {
 func parsePercent(text string) (float64, error) {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(percent > 0 && percent <= 100) {
-		return 0, fmt.Errorf("%q is no percentage above 0%% and up to 100%%", text)
+		return 0, fmt.Errorf("%q: must be a percentage above 0%% and up to 100%%", text)
 	}
 	return percent, nil
 }
@@ -71,18 +71,18 @@ func (k K) parseRule(rule string) (K, error) {
 			return k, nil
 		}
 	}
-	return k, fmt.Errorf("%q is none of auto:gain=99%%, auto:knee and auto:fdr=0.05", k.Text)
+	return k, fmt.Errorf("%q: must be auto:gain=99%%, auto:knee or auto:fdr=0.05", k.Text)
 }
 
-// rules find k for a problem of so many features, each from the counts when it is asked for.
+// rules hold what the rules need of a problem, which is computed only for the rules that are used.
 type rules struct {
 	features    int64
 	curve       func(solver.Settings) (solver.Curve, error)
 	significant func(rate float64) (int64, error)
 }
 
-// of is k for the problem, and the reason if it is a rule's. A percentage is rounded to the nearest number; k is 1 at
-// least.
+// of returns k for the problem, and the reason if a rule chose it. A percentage is rounded to the nearest number, and to at
+// least 1.
 func (k K) of(r rules) (n int64, reason string, err error) {
 	m := r.features
 	switch {
@@ -98,15 +98,18 @@ func (k K) of(r rules) (n int64, reason string, err error) {
 		return 0, "", err
 	}
 	if k.Rule == ForGain {
-		return c.ForGain(k.Value / 100), fmt.Sprintf("the fewest that gain %v%% of the %.2f that all %s gain", k.Value, c.Bound(m), humanize.Comma(m)), nil
+		return c.ForGain(k.Value / 100), fmt.Sprintf("the fewest features with %v%% of the gain of all %s (%.2f)", k.Value, humanize.Comma(m), c.Bound(m)), nil
 	}
-	return c.Knee(), fmt.Sprintf("one more would gain less than the average of all, %.4g", c.Bound(m)/float64(m)), nil
+	return c.Knee(), fmt.Sprintf("the knee of the gain curve: one more feature would gain less than the average, %.4g", c.Bound(m)/float64(m)), nil
 }
 
 func (k K) ofFDR(r rules) (n int64, reason string, err error) {
 	n, err = r.significant(k.Value)
 	if n == 0 {
-		return 1, fmt.Sprintf("no feature is significant at a false discovery rate of %v; the first of them stands here", k.Value), err
+		return 1, fmt.Sprintf("no feature is significant at FDR %v; the first one is selected", k.Value), err
 	}
-	return n, fmt.Sprintf("so many are significant at a false discovery rate of %v", k.Value), err
+	if n == 1 {
+		return n, fmt.Sprintf("1 feature is significant at FDR %v", k.Value), err
+	}
+	return n, fmt.Sprintf("%s features are significant at FDR %v", humanize.Comma(n), k.Value), err
 }

@@ -11,22 +11,21 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Selected are features of one model, as a part has found them.
+// Selected are features of one model that were found in one part.
 type Selected struct {
 	Model    modelio.Key
 	Features []Feature
 }
 
-// Feature is a selected feature with its counts on the sides of the problem.
+// Feature is a selected feature.
 type Feature struct {
 	Name      string
 	ID        int64
-	Counts    []float64
-	Documents []float64 // nil where they are not known, or are the counts
+	Counts    []float64 // on the sides of the problem: two, or one for each class of a joint problem
+	Documents []float64 // likewise; nil if they are unknown, or are the counts
 }
 
-// Pick reads a part of the counts and emits its features that are selected, of every solution, in pieces of about most
-// bytes.
+// Pick reads a part of the counts and emits its selected features for every solution, in pieces of about most bytes.
 func Pick(ctx context.Context, source countio.Source, model solver.Model, part string, solutions []Solution, most int, emit func(Selected) error) error {
 	picks := newPicks(source, model)
 	for _, s := range solutions {
@@ -43,22 +42,22 @@ func Pick(ctx context.Context, source countio.Source, model solver.Model, part s
 	return nil
 }
 
-// picks are the models that features are picked for. Which of them take a feature depends on its counts, and is found
-// once for equal ones.
+// picks are the models that features are picked for. The models that take a feature depend on its counts alone, and are found
+// once for equal counts.
 //
-// A feature is shown to the models of its classes. To a model of other classes it is one that they do not have, of
-// which only the sum of its counts can tell: what such a model does is found once for each sum.
+// A feature is offered to the models of its classes. For any other model its counts are zero but for their sum in the rest:
+// the models that take such a feature are found once for each sum.
 type picks struct {
 	source  countio.Source
 	model   solver.Model
 	classes countio.Classes
 	all     []*pick
 	byClass map[string][]*pick
-	rest    bool                // a model has all other classes on its negative side
-	absent  map[float64][]*pick // by the sum, those that take features which their classes do not have
+	rest    bool                // a model has the rest of the classes as its negative side
+	absent  map[float64][]*pick // by sum: the models that take features which do not occur in their named classes
 	seen    int64
 
-	takers map[string][]taker // by the counts
+	takers map[string][]taker // by counts
 	counts []float64
 	key    []byte
 }
@@ -67,10 +66,10 @@ type picks struct {
 type taker struct {
 	pick    *pick
 	counts  []float64   // of the feature, on the sides of the model
-	partial *firstNames // the group of the feature, if the model has some of it only
+	partial *firstNames // the group of the feature, if the model takes only some of the group
 }
 
-// mostTakers is of how many counts the takers are kept. Most features have some of a few.
+// mostTakers limits the distinct counts whose takers are cached. Most features have one of a few counts.
 const mostTakers = 1 << 16
 
 func newPicks(source countio.Source, model solver.Model) *picks {
@@ -118,7 +117,7 @@ func (s *picks) visit(feat *countio.Feature) error {
 	return nil
 }
 
-// documents are those of a feature on the sides of a model, nil where they are not known.
+// documents returns the documents of a feature on the sides of a model, or nil if they are unknown.
 func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
 	if !feat.DocumentsKnown || s.model == solver.Bernoulli {
 		return nil
@@ -130,7 +129,7 @@ func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
 	return m.counts(labels, func(i int) float64 { return feat.Documents[i] })
 }
 
-// find finds the models that take a feature.
+// find returns the models that take a feature.
 func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
 	s.seen++
 	var labels []string
@@ -167,7 +166,7 @@ func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
 	return takers
 }
 
-// show shows a feature to a model, once.
+// show offers a feature to a model, once.
 func (s *picks) show(takers []taker, p *pick, labels []string, count func(i int) float64) []taker {
 	if p.seen == s.seen {
 		return takers
@@ -188,18 +187,18 @@ type pick struct {
 	solution Solution
 	rule     func(counts []float64) (n int64, all bool)
 	emit     func(Selected) error
-	most     int // bytes of what is emitted at once
+	most     int // bytes to emit at once
 	features []Feature
 	bytes    int
-	partial  map[string]*firstNames // groups of which the model has some features only
-	seen     int64                  // the counts that were shown last
+	partial  map[string]*firstNames // groups of which the model takes only some features
+	seen     int64                  // number of the feature that was offered last
 }
 
 func newPick(s Solution, most int, emit func(Selected) error) *pick {
 	return &pick{solution: s, rule: s.Support.rule(), emit: emit, most: most, partial: map[string]*firstNames{}}
 }
 
-// group is the group with these counts, of which the model has n features.
+// group returns the group with these counts, from which the model takes n features.
 func (p *pick) group(counts []float64, n int64) *firstNames {
 	key := groupOf(counts)
 	group := p.partial[key]
@@ -210,9 +209,9 @@ func (p *pick) group(counts []float64, n int64) *firstNames {
 	return group
 }
 
-// add emits the features when they would make too large an element.
+// add adds a feature, and emits all when they reach the size of an element.
 func (p *pick) add(feat Feature) error {
-	const overhead = 32 // of a feature beside its name and counts, at most
+	const overhead = 32 // bytes of a feature other than its name and counts, at most
 	p.features = append(p.features, feat)
 	if p.bytes += len(feat.Name) + 9*(len(feat.Counts)+len(feat.Documents)) + overhead; p.bytes < p.most {
 		return nil
@@ -240,7 +239,7 @@ func (p *pick) finish() error {
 	return p.flush()
 }
 
-// firstNames keeps the features with the first names of all that are offered; the last of them is on top of a heap.
+// firstNames keeps the features whose names are first in byte order, in a heap with the last of them on top.
 type firstNames struct {
 	limit    int64
 	features []Feature

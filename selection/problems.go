@@ -10,23 +10,23 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Strategy is how a selection of more than two classes is made of problems that have two sides. Of two classes there is
-// one problem, whatever the strategy.
+// Strategy says into which problems a selection with more than two classes is divided. Two classes are one problem, with any
+// strategy.
 type Strategy string
 
-// ParseStrategy reads the name of a strategy.
+// ParseStrategy parses ovr, ovo or joint.
 func ParseStrategy(name string) (Strategy, error) {
 	switch name {
 	case modelio.OneVersusRest, modelio.OneVersusOne, modelio.Joint:
 		return Strategy(name), nil
 	}
-	return "", fmt.Errorf("unknown strategy %q: it is ovr (each class against all others), ovo (each pair of classes) or joint (all at once)", name)
+	return "", fmt.Errorf("unknown strategy %q: must be ovr (each class against the rest), ovo (each pair of classes) or joint (all classes at once)", name)
 }
 
-// maxProblems is how many pairs of classes are solved. Each has a model, a path and features of its own.
+// maxProblems is the maximum number of pairs of classes. Each has a model, a path and features.
 const maxProblems = 10_000
 
-// Problems is how many problems with two sides the strategy makes of so many classes.
+// Problems returns the number of problems for a number of classes. positive is the requested label, or empty.
 func (s Strategy) Problems(classes int, positive string) int64 {
 	n := int64(classes)
 	switch {
@@ -61,7 +61,7 @@ func problems(classes []modelio.Class, strategy Strategy, positive string) (list
 			list = append(list, versusRest(class, others))
 		}
 		for j, other := range classes {
-			// A pair stands once, the first by label against the second, unless one of them was asked for.
+			// Each pair is listed once, the first by label as the positive class unless the other was requested.
 			if strategy == modelio.OneVersusOne && (positive == "" && i < j || positive == class.Label && i != j) {
 				list = append(list, versus(modelio.OneVersusOne, class, other))
 			}
@@ -84,7 +84,7 @@ func versusRest(positive modelio.Class, others func(modelio.Class) *int64) model
 	}
 }
 
-// jointModels are the rows of a joint model, of which the classes are known.
+// jointModels returns the rows of a joint model, which have nothing but the classes.
 func jointModels(classes []modelio.Class) []modelio.ModelRow {
 	rows, others := make([]modelio.ModelRow, len(classes)), documentsOfOthers(classes)
 	for i, c := range classes {
@@ -93,7 +93,7 @@ func jointModels(classes []modelio.Class) []modelio.ModelRow {
 	return rows
 }
 
-// documentsOfOthers returns what tells the number of documents of all classes but one, nil if it is not known.
+// documentsOfOthers returns a function that returns the number of documents of all classes but one, or nil if it is unknown.
 func documentsOfOthers(classes []modelio.Class) func(modelio.Class) *int64 {
 	var total int64
 	for _, c := range classes {
@@ -108,8 +108,8 @@ func documentsOfOthers(classes []modelio.Class) func(modelio.Class) *int64 {
 	}
 }
 
-// quoted keeps labels apart that would make two problems of one name: those with the word vs, also at either end, that
-// would leave open where the first label ends.
+// quoted quotes labels that would make the name of a problem ambiguous: those with the word vs, with a quote in front, and
+// "rest".
 func quoted(label string) string {
 	if slices.Contains(strings.Split(label, " "), "vs") || strings.HasPrefix(label, `"`) || label == "rest" {
 		return strconv.Quote(label)
@@ -117,8 +117,8 @@ func quoted(label string) string {
 	return label
 }
 
-// CheckProblem holds a model that was read against the classes: that its problem is one of theirs.
-func CheckProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
+// ValidateProblem checks that the rows of a model are of a problem of the classes, with its numbers of documents.
+func ValidateProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
 	m := rows[0]
 	if _, err := solver.ParseMethod(m.Method); err != nil {
 		return err
@@ -142,7 +142,7 @@ func CheckProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
 		want[0] = versus(m.Strategy, positive, negative)
 	}
 	if !slices.EqualFunc(rows, want, sameProblem) {
-		return fmt.Errorf("the classes have no such problem of %q against %q by the strategy %q", m.Positive, m.Negative, m.Strategy)
+		return fmt.Errorf("%q against %q with the strategy %q is not a problem of the classes", m.Positive, m.Negative, m.Strategy)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// request is what asked for a k.
+// request holds the flags that requested a k, and why a rule chose it.
 type request struct{ texts, reasons []string }
 
 // model completes a model with its k and what solving finds, except the parameters.
@@ -21,7 +21,7 @@ func (r request) model(m modelio.ModelRow, o solver.Outcome) modelio.ModelRow {
 	return m
 }
 
-// requests finds the ks to make models for.
+// requests returns the ks to make models for.
 func requests(ks []K, rules rules) (map[int64]request, error) {
 	requested := map[int64]request{}
 	for _, k := range ks {
@@ -41,7 +41,7 @@ func requests(ks []K, rules rules) (map[int64]request, error) {
 	return requested, nil
 }
 
-// beyond warns of numbers that are more than there are features.
+// beyond returns a warning if a requested number exceeds the number m of features.
 func beyond(ks []K, m int64) (warnings []string) {
 	var list []string
 	for _, k := range ks {
@@ -50,13 +50,13 @@ func beyond(ks []K, m int64) (warnings []string) {
 		}
 	}
 	if n := len(list); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("k = %s is more than the %d features there are: all of them are selected",
+		warnings = append(warnings, fmt.Sprintf("k = %s exceeds the %d features: all are selected",
 			strings.Join(list[:min(n, 3)], ", ")+strings.Repeat(", …", min(n/4, 1)), m))
 	}
 	return warnings
 }
 
-// pathOf returns 1, 2, 5, 10, 20, 50, … up to m, and the ks that are asked for, in order.
+// pathOf returns 1, 2, 5, 10, 20, 50, … up to m, and the requested ks, in ascending order.
 func pathOf(m int64, requested map[int64]request) []int64 {
 	ks := []int64{m}
 	for decade := int64(1); decade <= m; decade *= 10 {

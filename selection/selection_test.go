@@ -12,14 +12,14 @@ import (
 )
 
 // What was solved is what is selected: a model whose features gain something else is not written.
-func TestCheckSupportComparesGains(t *testing.T) {
+func TestFeaturesMatchTheSolution(t *testing.T) {
 	rows := []modelio.FeatureRow{{Score: 1}, {Score: 2}}
 	for gain, good := range map[float64]bool{3: true, 3 + 1e-6: false, math.NaN(): false} {
-		if err := checkSupport(rows, Solution{[]modelio.ModelRow{{K: 2, Gain: gain}}, twoSidesSupport{}}); (err == nil) != good {
+		if err := compareSolution(rows, Solution{[]modelio.ModelRow{{K: 2, Gain: gain}}, twoSidesSupport{}}); (err == nil) != good {
 			t.Errorf("a gain of %v: %v", gain, err)
 		}
 	}
-	if err := checkSupport(rows[:1], Solution{[]modelio.ModelRow{{K: 2, Gain: 1}}, twoSidesSupport{}}); err == nil {
+	if err := compareSolution(rows[:1], Solution{[]modelio.ModelRow{{K: 2, Gain: 1}}, twoSidesSupport{}}); err == nil {
 		t.Error("one of two features is enough")
 	}
 }
@@ -53,8 +53,8 @@ func TestRulesForK(t *testing.T) {
 		k      int64
 		reason string
 	}{
-		"auto:gain=50%": {2, "the fewest that gain 50% of the 99.90 that all 10 gain"}, "auto:gain=90%": {4, "of the 99.90"}, "auto:gain=100%": {10, "100%"},
-		"auto:knee": {3, "less than the average of all, 9.99"}, "auto:fdr=0.05": {5, "so many are significant"}, "auto:fdr=0.001": {1, "no feature is significant"},
+		"auto:gain=50%": {2, "the fewest features with 50% of the gain of all 10 (99.90)"}, "auto:gain=90%": {4, "(99.90)"}, "auto:gain=100%": {10, "100%"},
+		"auto:knee": {3, "less than the average, 9.99"}, "auto:fdr=0.05": {5, "5 features are significant at FDR 0.05"}, "auto:fdr=0.001": {1, "no feature is significant"},
 	} {
 		k, err := ParseK(text)
 		if err != nil {
@@ -82,7 +82,7 @@ func TestProblemsAreCounted(t *testing.T) {
 		}
 	}
 	for strategy, refused := range map[Strategy]bool{modelio.OneVersusOne: true, modelio.OneVersusRest: false, modelio.Joint: false} {
-		exit, message := JudgeClasses(classes, "", strategy)
+		exit, message := ValidateClasses(classes, "", strategy)
 		if want := "--strategy=ovo makes 11,175 problems of 150 classes"; refused != strings.HasPrefix(message, want) || refused != (exit == modelio.ExitUsage) {
 			t.Errorf("%s: exit %d, %s", strategy, exit, message)
 		}
@@ -91,13 +91,13 @@ func TestProblemsAreCounted(t *testing.T) {
 	for i := range many {
 		many[i].Label = fmt.Sprintf("%05d", i)
 	}
-	if _, message := JudgeClasses(many, "", modelio.OneVersusRest); message != "" {
+	if _, message := ValidateClasses(many, "", modelio.OneVersusRest); message != "" {
 		t.Errorf("each of 10,001 classes against the rest: %s", message)
 	}
-	if _, message := JudgeClasses(classes, "001", modelio.OneVersusOne); message != "" {
+	if _, message := ValidateClasses(classes, "001", modelio.OneVersusOne); message != "" {
 		t.Errorf("one class against each other: %s", message)
 	}
-	if _, message := JudgeClasses(classes[:141], "", modelio.OneVersusOne); message != "" {
+	if _, message := ValidateClasses(classes[:141], "", modelio.OneVersusOne); message != "" {
 		t.Errorf("9,870 problems: %s", message)
 	}
 }

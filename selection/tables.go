@@ -11,9 +11,9 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// Tables are what a run of a selection writes beside the counts.
+// Tables are the tables that a selection writes.
 type Tables struct {
-	Verdict   *modelio.Verdict // nothing is written but this
+	Verdict   *modelio.Verdict // if not nil, nothing else is written
 	solutions []Solution
 	selected  map[modelio.Key][]Feature
 	features  []modelio.FeatureRow
@@ -22,7 +22,7 @@ type Tables struct {
 	Warnings  []string
 }
 
-// Collect takes a piece of what Solve has found.
+// Collect adds a piece of the result of Solve.
 func (t *Tables) Collect(s Solved) {
 	switch {
 	case s.Verdict != nil:
@@ -35,7 +35,7 @@ func (t *Tables) Collect(s Solved) {
 	}
 }
 
-// Add takes features of a model.
+// Add adds selected features of a model.
 func (t *Tables) Add(s Selected) {
 	if t.selected == nil {
 		t.selected = map[modelio.Key][]Feature{}
@@ -43,8 +43,8 @@ func (t *Tables) Add(s Selected) {
 	t.selected[s.Model] = append(t.selected[s.Model], s.Features...)
 }
 
-// Rank sorts the tables, keeps of groups of which a model has some features only the first by name, numbers the
-// features, and checks that every model got the features it was solved for.
+// Rank sorts the tables, numbers the features, and checks that every model has the features it was solved for. From a group of
+// which a model has only some features, it keeps the first by name.
 func (t *Tables) Rank() error {
 	slices.SortFunc(t.solutions, func(a, b Solution) int { return a.model().Key().Compare(b.model().Key()) })
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int { return a.Key().Compare(b.Key()) })
@@ -52,18 +52,19 @@ func (t *Tables) Rank() error {
 		key := s.model().Key()
 		rows := s.selectedRows(t.selected[key])
 		delete(t.selected, key)
-		if err := checkSupport(rows, s); err != nil {
+		if err := compareSolution(rows, s); err != nil {
 			return err
 		}
 		t.features = append(t.features, rows...)
 	}
 	for key := range t.selected {
-		return fmt.Errorf("features were selected for %s, which is no model", key)
+		return fmt.Errorf("features were selected for %s, for which there is no model", key)
 	}
 	return nil
 }
 
-func checkSupport(rows []modelio.FeatureRow, s Solution) error {
+// compareSolution compares the number and the gain of the selected features with those of the solution.
+func compareSolution(rows []modelio.FeatureRow, s Solution) error {
 	var gain float64
 	for _, row := range rows {
 		gain += row.Score
@@ -76,7 +77,7 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 	return nil
 }
 
-// Write writes the files.
+// Write writes the tables, and returns the files.
 func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]countio.FileSum, error) {
 	features, err := modelio.WriteTable(ctx, guard, modelio.FeaturesFile, t.features)
 	if err != nil {
@@ -98,10 +99,10 @@ func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Ana
 	return []countio.FileSum{features, model, path, buckets}, err
 }
 
-// NameBuckets sorts the names of the buckets that were selected, and checks that each has one. Parts may have offered
-// others, of features that are equal to the last of a model.
+// NameBuckets sorts the names of the selected buckets, and checks that each has one. It drops those of buckets that parts have
+// proposed but that were not selected: their counts tie with the last feature of a model.
 func (t *Tables) NameBuckets() error {
-	names := map[int64]bool{} // whether a selected bucket has one
+	names := map[int64]bool{} // whether a selected bucket has a name
 	for _, f := range t.features {
 		names[f.FeatureID] = false
 	}
@@ -117,7 +118,7 @@ func (t *Tables) NameBuckets() error {
 	})
 	for _, f := range t.features {
 		if !names[f.FeatureID] {
-			return fmt.Errorf("the bucket %s was selected, but no name in the documents has it: have they changed?", f.Feature)
+			return fmt.Errorf("the bucket %s was selected, but no feature of the documents hashes to it; the documents have probably changed since they were counted", f.Feature)
 		}
 	}
 	return nil

@@ -5,13 +5,13 @@
 //	SumTotals       totals → their sum, the list of all classes, and a verdict on the input
 //	MergeCounts     count blocks → counts/part-NNNNN, and a histogram of counts
 //	ReadCounts      existing counts → the same, without writing
-//	Audit           totals and parts → a verdict, or the problems to solve
+//	Reconcile       totals and parts → a verdict, or the problems to solve
 //	Solve           histogram → models
 //	SelectFeatures  parts and models → the features of the supports
 //	NameBuckets     ranges, read again → the names of the selected buckets, with --hash_bits
 //	Commit          all of it → the other files, the manifest, and _SUCCESS
 //
-// Steps exchange bytes: count blocks, and the records of records.go. Only SumTotals, Audit, Solve and Commit run on one
+// Steps exchange bytes: count blocks, and the records of records.go. Only SumTotals, Reconcile, Solve and Commit run on one
 // worker, and they see selected features only. A step writes below the output folder, which all workers share, under names
 // that do not depend on the attempt; writing is idempotent.
 package transforms

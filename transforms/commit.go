@@ -17,45 +17,45 @@ func init() {
 	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&commitCountsFn{})
 }
 
-// CommitParams parameterise Commit and CommitCounts.
+// CommitParams are the parameters of Commit, CommitBuckets and CommitCounts.
 type CommitParams struct {
 	Run    modelio.Run
 	Output string
-	Counts *modelio.Counts // what a selection was made from
+	Counts *modelio.Counts // that a selection was made from; nil if the run counted
 
-	Analyzer *modelio.Analyzer // nil if it is not known
+	Analyzer *modelio.Analyzer // nil if it is unknown
 }
 
-// Commit writes the features, the models and the path, and publishes the run; or, after a verdict, takes away what was
-// written and says why. It takes PCollections<[]byte> of one Audited, of Solved, and of Selected.
-func Commit(s beam.Scope, audited, solved, selected beam.PCollection, p CommitParams) {
+// Commit writes the features, the models and the path, and publishes the run; or, after a verdict, removes what was
+// written and leaves the verdict. It takes PCollections<[]byte> of one Reconciled, of Solved, and of Selected.
+func Commit(s beam.Scope, reconciled, solved, selected beam.PCollection, p CommitParams) {
 	s = s.Scope("transforms.Commit")
 	beam.ParDo0(s, &commitFn{p}, beam.CoGroupByKey(s,
-		beam.AddFixedKey(s, audited), beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected)))
+		beam.AddFixedKey(s, reconciled), beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected)))
 }
 
-// CommitBuckets is Commit where features are counted in buckets. It also takes a PCollection<[]byte> of NamedBuckets.
-func CommitBuckets(s beam.Scope, audited, solved, selected, named beam.PCollection, p CommitParams) {
+// CommitBuckets is Commit for features that are counted in buckets. It also takes a PCollection<[]byte> of NamedBuckets.
+func CommitBuckets(s beam.Scope, reconciled, solved, selected, named beam.PCollection, p CommitParams) {
 	s = s.Scope("transforms.Commit")
 	beam.ParDo0(s, &commitBucketsFn{p}, beam.CoGroupByKey(s,
-		beam.AddFixedKey(s, audited), beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected), beam.AddFixedKey(s, named)))
+		beam.AddFixedKey(s, reconciled), beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected), beam.AddFixedKey(s, named)))
 }
 
-// CommitCounts publishes counts alone. It takes a PCollection<[]byte> of one Audited.
-func CommitCounts(s beam.Scope, audited beam.PCollection, p CommitParams) {
+// CommitCounts publishes counts without a model. It takes a PCollection<[]byte> of one Reconciled.
+func CommitCounts(s beam.Scope, reconciled beam.PCollection, p CommitParams) {
 	s = s.Scope("transforms.CommitCounts")
-	beam.ParDo0(s, &commitCountsFn{p}, beam.GroupByKey(s, beam.AddFixedKey(s, audited)))
+	beam.ParDo0(s, &commitCountsFn{p}, beam.GroupByKey(s, beam.AddFixedKey(s, reconciled)))
 }
 
 type commitCountsFn struct {
 	Params CommitParams
 }
 
-func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, audits func(*[]byte) bool) error {
-	if ctx.Err() != nil { // the run was cancelled, which the steps before may not have seen
+func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, outcome func(*[]byte) bool) error {
+	if ctx.Err() != nil { // cancelled; earlier steps may not have noticed
 		return context.Cause(ctx)
 	}
-	a, err := joinAudited(audits)
+	a, err := joinReconciled(outcome)
 	if err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, audits func(
 	return modelio.Publish(ctx, f.Params.Output, f.Params.manifest(a))
 }
 
-func (p CommitParams) manifest(a Audited) modelio.Manifest {
+func (p CommitParams) manifest(a Reconciled) modelio.Manifest {
 	m := modelio.Manifest{
 		Run: p.Run, Finished: time.Now().UTC(), Analyzer: p.Analyzer, Classes: a.Classes, Features: a.Features, Inputs: a.Inputs,
 		Counts: p.Counts, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings,
 	}
-	if p.Counts == nil { // else the parts are not ours
+	if p.Counts == nil { // else the parts belong to another run
 		m.Files = a.Files
 	}
 	return m
@@ -80,24 +80,24 @@ type commitFn struct {
 	Params CommitParams
 }
 
-func (f *commitFn) ProcessElement(ctx context.Context, _ int, audits, solved, selected func(*[]byte) bool) error {
-	return f.Params.commit(ctx, audits, solved, selected, nil)
+func (f *commitFn) ProcessElement(ctx context.Context, _ int, outcome, solved, selected func(*[]byte) bool) error {
+	return f.Params.commit(ctx, outcome, solved, selected, nil)
 }
 
 type commitBucketsFn struct {
 	Params CommitParams
 }
 
-func (f *commitBucketsFn) ProcessElement(ctx context.Context, _ int, audits, solved, selected, named func(*[]byte) bool) error {
-	return f.Params.commit(ctx, audits, solved, selected, named)
+func (f *commitBucketsFn) ProcessElement(ctx context.Context, _ int, outcome, solved, selected, named func(*[]byte) bool) error {
+	return f.Params.commit(ctx, outcome, solved, selected, named)
 }
 
-// commit publishes a selection; named is nil if features are counted by name.
-func (p CommitParams) commit(ctx context.Context, audits, solved, selected, named func(*[]byte) bool) error {
-	if ctx.Err() != nil { // the run was cancelled, which the steps before may not have seen
+// commit publishes a selection. named is nil if features are counted by name.
+func (p CommitParams) commit(ctx context.Context, outcome, solved, selected, named func(*[]byte) bool) error {
+	if ctx.Err() != nil { // cancelled; earlier steps may not have noticed
 		return context.Cause(ctx)
 	}
-	a, err := joinAudited(audits)
+	a, err := joinReconciled(outcome)
 	if err != nil {
 		return err
 	}

@@ -173,12 +173,12 @@ func (p *Part) sum(sums []ClassTotal) {
 	}
 }
 
-// Audited is the outcome of Audit: all there is to know before anything is solved. It comes in Pieces pieces, whose lists
-// are joined in the order of Piece.
-type Audited struct {
+// Reconciled is the result of Reconcile: the classes, totals and files of the counts, or a verdict. It is sent in Pieces pieces, whose
+// lists are joined in the order of Piece.
+type Reconciled struct {
 	Piece, Pieces int
 
-	Verdict  *modelio.Verdict // set if nothing is to be published
+	Verdict  *modelio.Verdict // not nil if nothing is published
 	Classes  []modelio.Class  // sorted by label
 	Features int64            // m
 	Inputs   []modelio.Input
@@ -188,40 +188,40 @@ type Audited struct {
 	Warnings []string
 }
 
-// pieces cuts the outcome into pieces, for joinAudited.
-func (a Audited) pieces() ([]Audited, error) {
+// pieces cuts the outcome into pieces, for joinReconciled.
+func (a Reconciled) pieces() ([]Reconciled, error) {
 	rest := a
 	rest.Classes, rest.Inputs, rest.Files, rest.Warnings = nil, nil, nil, nil
-	classes, err := cut(a.Classes, func(list []modelio.Class) Audited { return Audited{Classes: list} })
+	classes, err := cut(a.Classes, func(list []modelio.Class) Reconciled { return Reconciled{Classes: list} })
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := cut(a.Inputs, func(list []modelio.Input) Audited { return Audited{Inputs: list} })
+	inputs, err := cut(a.Inputs, func(list []modelio.Input) Reconciled { return Reconciled{Inputs: list} })
 	if err != nil {
 		return nil, err
 	}
-	files, err := cut(a.Files, func(list []countio.FileSum) Audited { return Audited{Files: list} })
+	files, err := cut(a.Files, func(list []countio.FileSum) Reconciled { return Reconciled{Files: list} })
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := cut(a.Warnings, func(list []string) Audited { return Audited{Warnings: list} })
-	all := slices.Concat([]Audited{rest}, classes, inputs, files, warnings)
+	warnings, err := cut(a.Warnings, func(list []string) Reconciled { return Reconciled{Warnings: list} })
+	all := slices.Concat([]Reconciled{rest}, classes, inputs, files, warnings)
 	for i := range all {
 		all[i].Piece, all[i].Pieces = i, len(all)
 	}
 	return all, err
 }
 
-// joinAudited joins the pieces of one outcome, which come in any order.
-func joinAudited(next func(*[]byte) bool) (a Audited, err error) {
-	var pieces []Audited
-	if err := each(next, func(p Audited) error { pieces = append(pieces, p); return nil }); err != nil {
+// joinReconciled joins the pieces of one outcome, which come in any order.
+func joinReconciled(next func(*[]byte) bool) (a Reconciled, err error) {
+	var pieces []Reconciled
+	if err := each(next, func(p Reconciled) error { pieces = append(pieces, p); return nil }); err != nil {
 		return a, err
 	}
-	slices.SortFunc(pieces, func(a, b Audited) int { return cmp.Compare(a.Piece, b.Piece) })
+	slices.SortFunc(pieces, func(a, b Reconciled) int { return cmp.Compare(a.Piece, b.Piece) })
 	for i, p := range pieces {
 		if p.Piece != i || p.Pieces != len(pieces) {
-			return a, fmt.Errorf("%d pieces of the audit came where %d were sent", len(pieces), p.Pieces)
+			return a, fmt.Errorf("received %d of %d pieces of the reconciled totals", len(pieces), p.Pieces)
 		}
 		if i == 0 {
 			a = p
@@ -231,7 +231,7 @@ func joinAudited(next func(*[]byte) bool) (a Audited, err error) {
 		a.Files, a.Warnings = append(a.Files, p.Files...), append(a.Warnings, p.Warnings...)
 	}
 	if len(pieces) == 0 {
-		return a, errors.New("no audit came")
+		return a, errors.New("received no reconciled totals")
 	}
 	return a, nil
 }

@@ -28,7 +28,7 @@ func randomTotals(rng *rand.Rand, file corpusio.File, start, end int64) Totals {
 	return t
 }
 
-// Totals are added by goroutines, bundles and the audit, in whatever order they come.
+// Totals are added by goroutines, bundles and Reconcile, in whatever order they come.
 func TestTotalsAddUpInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
@@ -77,7 +77,7 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 func TestRecordsAreCut(t *testing.T) {
 	var files []corpusio.File
 	whole := Totals{Classes: map[string]ClassTotal{}, Drops: modelio.Drops{BlankLines: 7}}
-	outcome := Audited{Features: 7}
+	outcome := Reconciled{Features: 7}
 	for i := range 50_000 {
 		name := fmt.Sprintf("/a/folder/with/a/name/that/is/long/%s/file%05d.tsv", strings.Repeat("x", i%100), i)
 		files = append(files, corpusio.File{Info: fileio.Info{Name: name, Size: 100, Version: name[len(name)-20:]}})
@@ -116,11 +116,11 @@ func TestRecordsAreCut(t *testing.T) {
 	if !maps.Equal(again.Classes, whole.Classes) || again.Drops.BlankLines != 7 || !slices.Equal(again.Spans, whole.Spans) {
 		t.Error("the pieces are not the totals")
 	}
-	audits, err := outcome.pieces()
+	reconciled, err := outcome.pieces()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := encoded(t, audits)
+	all := encoded(t, reconciled)
 	slices.Reverse(all)
 	next := func(b *[]byte) bool {
 		if len(all) == 0 {
@@ -129,12 +129,12 @@ func TestRecordsAreCut(t *testing.T) {
 		*b, all = all[0], all[1:]
 		return true
 	}
-	joined, err := joinAudited(next)
+	joined, err := joinReconciled(next)
 	if err != nil || !slices.Equal(joined.Inputs, outcome.Inputs) || !slices.Equal(joined.Warnings, outcome.Warnings) || joined.Features != 7 {
 		t.Errorf("the pieces are not the outcome: %v", err)
 	}
-	all = encoded(t, audits)[1:]
-	if _, err := joinAudited(next); err == nil {
+	all = encoded(t, reconciled)[1:]
+	if _, err := joinReconciled(next); err == nil {
 		t.Error("a piece of the outcome is missing, and nobody notices")
 	}
 }
@@ -169,7 +169,7 @@ func TestRecordsKeepNumbersThatAreNotFinite(t *testing.T) {
 	}
 }
 
-func TestAuditNoticesMissingParts(t *testing.T) {
+func TestReconcileNoticesMissingParts(t *testing.T) {
 	part := func(name, sum string) Part { return Part{FileSum: countio.FileSum{Name: name, SHA256: sum}} }
 	for what, c := range map[string]struct {
 		parts []Part
@@ -177,18 +177,18 @@ func TestAuditNoticesMissingParts(t *testing.T) {
 	}{
 		"all":        {[]Part{part("b", "2"), part("a", "1")}, ""},
 		"twice":      {[]Part{part("a", "1"), part("b", "2"), part("a", "1")}, ""},
-		"missing":    {[]Part{part("a", "1")}, "b: was never written"},
+		"missing":    {[]Part{part("a", "1")}, "b: was not written"},
 		"different":  {[]Part{part("a", "1"), part("b", "2"), part("a", "3")}, "a: two attempts wrote different bytes"},
-		"unexpected": {[]Part{part("a", "1"), part("b", "2"), part("c", "3")}, "there are 3 parts"},
+		"unexpected": {[]Part{part("a", "1"), part("b", "2"), part("c", "3")}, "3 parts of the counts were written, but 2"},
 	} {
-		_, err := expected(c.parts, []string{"a", "b"})
+		_, err := matchParts(c.parts, []string{"a", "b"})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
 }
 
-func TestAuditNoticesUnreadBytes(t *testing.T) {
+func TestReconcileNoticesUnreadBytes(t *testing.T) {
 	file := corpusio.File{Info: fileio.Info{Name: "in.tsv", Size: 300}}
 	span := func(start, end int64) corpusio.Span { return corpusio.Span{File: file, Start: start, End: end} }
 	for what, c := range map[string]struct {
@@ -197,37 +197,37 @@ func TestAuditNoticesUnreadBytes(t *testing.T) {
 		want  string
 	}{
 		"whole": {[]corpusio.Span{span(100, 200), span(0, 100), span(200, 300)}, 1, ""},
-		"hole":  {[]corpusio.Span{span(0, 100), span(200, 300)}, 1, "was not read once"},
-		"twice": {[]corpusio.Span{span(0, 100), span(100, 300), span(0, 100)}, 1, "was not read once"},
-		"tail":  {[]corpusio.Span{span(1, 300)}, 1, "was not read once"},
-		"end":   {[]corpusio.Span{span(0, 299)}, 1, "was not read once"},
-		"none":  {nil, 1, "0 files were read, 1 were expected"},
+		"hole":  {[]corpusio.Span{span(0, 100), span(200, 300)}, 1, "was not read exactly once"},
+		"twice": {[]corpusio.Span{span(0, 100), span(100, 300), span(0, 100)}, 1, "was not read exactly once"},
+		"tail":  {[]corpusio.Span{span(1, 300)}, 1, "was not read exactly once"},
+		"end":   {[]corpusio.Span{span(0, 299)}, 1, "was not read exactly once"},
+		"none":  {nil, 1, "0 files were read, but 1 were expected"},
 	} {
 		total := Totals{Spans: c.spans}
 		total.normalise()
-		err := checkSpans(total.Spans, c.files)
+		err := checkCoverage(total.Spans, c.files)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
 }
 
-func TestConserveNoticesEveryKindOfLoss(t *testing.T) {
+func TestReconcileNoticesEveryKindOfLoss(t *testing.T) {
 	labels, counted := []string{"a", "b"}, map[string]ClassTotal{"a": {2, 10, 7}, "b": {1, 5, 5}}
 	for what, arrived := range map[string][]ClassTotal{
 		"a token":   {{0, 9, 7}, {0, 5, 5}},
 		"a posting": {{0, 10, 6}, {0, 5, 5}},
 		"a class":   {{0, 10, 7}, {}},
 	} {
-		if err := conserve(labels, counted, arrived); err == nil {
+		if err := compareSums(labels, counted, arrived); err == nil {
 			t.Errorf("%s: not noticed", what)
 		}
 	}
-	if err := conserve(labels, counted, []ClassTotal{{0, 10, 7}, {0, 5, 5}}); err != nil {
+	if err := compareSums(labels, counted, []ClassTotal{{0, 10, 7}, {0, 5, 5}}); err != nil {
 		t.Error(err)
 	}
 	part := Part{Classes: []int32{0, 2}, Sums: []ClassTotal{{0, 10, 7}, {0, 1, 1}}}
-	if _, err := audit(Totals{Classes: counted}, []Part{part}, AuditParams{Parts: []string{""}}); err == nil || !strings.Contains(err.Error(), "class number 2") {
+	if _, err := reconcile(Totals{Classes: counted}, []Part{part}, ReconcileParams{Parts: []string{""}}); err == nil || !strings.Contains(err.Error(), "class number 2") {
 		t.Errorf("counts of a class too many: %v", err)
 	}
 }

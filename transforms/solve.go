@@ -14,12 +14,12 @@ func init() {
 	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&solveFn{})
 }
 
-// Solve solves every problem for every k that is asked for, and for those of the path. It takes a PCollection<[]byte> of
-// one Audited and one of the pieces of the histogram, and returns a PCollection<[]byte> of selection.Solved. It needs the
-// memory of the histogram: the counts that differ.
-func Solve(s beam.Scope, audited, pieces beam.PCollection, p selection.Params) beam.PCollection {
+// Solve solves every problem for every requested k, and for those of the path. It takes a PCollection<[]byte> of one
+// Reconciled and one of the pieces of the histogram, and returns a PCollection<[]byte> of selection.Solved. It needs memory
+// for the histogram: the distinct counts.
+func Solve(s beam.Scope, reconciled, pieces beam.PCollection, p selection.Params) beam.PCollection {
 	s = s.Scope("transforms.Solve")
-	return beam.ParDo(s, &solveFn{Params: p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, audited), beam.AddFixedKey(s, pieces)))
+	return beam.ParDo(s, &solveFn{Params: p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, reconciled), beam.AddFixedKey(s, pieces)))
 }
 
 type solveFn struct {
@@ -30,8 +30,8 @@ type solveFn struct {
 
 func (f *solveFn) Setup() { f.problems = beam.NewCounter(CounterNamespace, CounterProblems) }
 
-func (f *solveFn) ProcessElement(ctx context.Context, _ int, audits, pieces func(*[]byte) bool, emit func([]byte)) error {
-	a, err := joinAudited(audits)
+func (f *solveFn) ProcessElement(ctx context.Context, _ int, outcome, pieces func(*[]byte) bool, emit func([]byte)) error {
+	a, err := joinReconciled(outcome)
 	if err != nil {
 		return err
 	}

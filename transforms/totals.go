@@ -20,17 +20,17 @@ func init() {
 	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func([]byte), func([]byte), error](&sumFn{})
 }
 
-// SumTotals adds up the totals of all bundles and judges what was read. It takes a PCollection<[]byte> of Totals and
-// returns one of the pieces of their sum, and one of the pieces of the ClassList, which tells MergeCounts the labels:
-// they cross the shuffle here, and blocks have ids instead.
-func SumTotals(s beam.Scope, totals beam.PCollection, p AuditParams) (sum, classes beam.PCollection) {
+// SumTotals adds up the totals of all bundles and validates the input. It takes a PCollection<[]byte> of Totals and
+// returns one of the pieces of their sum, and one of the pieces of the ClassList, from which MergeCounts learns the labels:
+// blocks have ids instead.
+func SumTotals(s beam.Scope, totals beam.PCollection, p ReconcileParams) (sum, classes beam.PCollection) {
 	s = s.Scope("transforms.SumTotals")
-	p.Parts, p.Empty = nil, nil // which it does not need, and which may be many
+	p.Parts, p.Empty = nil, nil // not needed here, and possibly long
 	return beam.ParDo2(s, &sumFn{p}, beam.GroupByKey(s, beam.AddFixedKey(s, totals)))
 }
 
 type sumFn struct {
-	Params AuditParams
+	Params ReconcileParams
 }
 
 func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) bool, emitSum, emitClasses func([]byte)) error {
@@ -40,7 +40,7 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 		if f.Params.MaxClasses > 0 && len(sum.Classes) > f.Params.MaxClasses {
 			sum.TooMany = true
 		}
-		if sum.TooMany { // of any number of bundles
+		if sum.TooMany {
 			sum.Classes = nil
 		}
 		return nil
@@ -49,7 +49,7 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 		return err
 	}
 	sum.normalise()
-	sum.Verdict = judgeInput(ctx, sum, f.Params)
+	sum.Verdict = validateInput(ctx, sum, f.Params)
 	labels := slices.Sorted(maps.Keys(sum.Classes))
 	if _, err := block.NewClasses(labels); err != nil {
 		sum.Verdict = f.Params.verdict(modelio.ExitData, err.Error())
@@ -65,19 +65,19 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 	return emitRecords(emitClasses, lists, err)
 }
 
-// judgeInput is the gate for what was read.
-func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
-	for _, s := range t.Spans { // before anything else: what is wrong may not be so in the store
+// validateInput returns the verdict on the input, or nil if it is valid.
+func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Verdict {
+	for _, s := range t.Spans { // first: what was read may differ from what is stored
 		if err := s.Check(); err != nil {
 			return p.verdict(modelio.ExitFailed, err.Error())
 		}
 	}
-	// These two end the reading, so that what else there is depends on how far it had come.
+	// These two stop the reading early, so that the other totals are incomplete.
 	if len(t.Headers) > 0 {
 		return p.verdict(modelio.ExitData, t.Headers[0].Error())
 	}
 	if t.TooMany {
-		return p.verdict(modelio.ExitData, fmt.Sprintf("there are more than %s different labels%s; %s; a larger --max_classes allows more classes",
+		return p.verdict(modelio.ExitData, fmt.Sprintf("more than %s classes%s; %s; if not, raise --max_classes",
 			humanize.Comma(int64(p.MaxClasses)), p.example(ctx), swapped))
 	}
 	if len(t.Corrupt) > 0 {
@@ -101,22 +101,22 @@ func judgeInput(ctx context.Context, t Totals, p AuditParams) *modelio.Verdict {
 	}
 	switch {
 	case documents == 0 && rejected == 0:
-		return p.verdict(modelio.ExitData, "no documents: the input has no lines with anything in them")
+		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
 	case documents == 0:
 		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
 	case p.MaxRejected.exceeded(rejected, documents+rejected):
-		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d lines are no documents, over --max_rejected=%s%s",
+		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d lines are malformed, more than --max_rejected=%s%s",
 			rejected, documents+rejected, p.MaxRejected.Text, first))
 	}
 	return nil
 }
 
-// swapped is the likely cause of labels that are too many or too long.
+// swapped is the probable cause of too many or too long labels.
 const swapped = "probably the columns are swapped: a line is label<TAB>text"
 
-// example names a label. It is the first of the first file, read again for the purpose, so that the message is the same
-// however the work was shared out.
-func (p AuditParams) example(ctx context.Context) string {
+// example returns a label to show. It reads the first label of the first file again, so that the message does not depend on
+// how the work was split.
+func (p ReconcileParams) example(ctx context.Context) string {
 	label, err := corpusio.FirstLabel(ctx, p.First, p.Header)
 	if err != nil || label == "" {
 		return ""

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -15,13 +14,12 @@ import (
 // Buckets compares the names of buckets with the hash, the counts and the selected features. The counts of names are in no
 // other file: if all names of a bucket are listed, their counts add up to the count of the bucket; if not, to less.
 func Buckets(_ context.Context, run modelio.Published, counts *Counts) (findings []string, err error) {
-	option, hashed := run.Manifest.Options["hash_bits"]
-	if len(run.Buckets) == 0 && (!hashed || run.Manifest.Verb == "select") {
+	bits := run.Manifest.Analysis().HashBits
+	if len(run.Buckets) == 0 && (bits == 0 || run.Manifest.Verb == "select") {
 		return nil, nil
 	}
-	bits, err := strconv.Atoi(option)
-	if err != nil || bits < 1 || bits > kernel.MaxHashBits {
-		return nil, fmt.Errorf("%s: the features were not counted in buckets, --hash_bits=%s", modelio.BucketsFile, option)
+	if bits < 1 || bits > kernel.MaxHashBits {
+		return nil, fmt.Errorf("%s: the features were not counted in buckets: --hash_bits=%d", modelio.BucketsFile, bits)
 	}
 	named, last := map[string]bool{}, int64(math.MinInt64)
 	for rest := run.Buckets; len(rest) > 0; {

@@ -63,7 +63,7 @@ func compareAnalyzers(ctx context.Context, run modelio.Published) error {
 // checkModel verifies one model and its features. A joint model has a row for each class.
 func checkModel(run modelio.Published, counts *Counts, rows []modelio.ModelRow, published []modelio.FeatureRow) (finding string, err error) {
 	m := rows[0]
-	if err := selection.CheckProblem(run.Manifest.Classes, rows); err != nil {
+	if err := selection.ValidateProblem(run.Manifest.Classes, rows); err != nil {
 		return "", err
 	}
 	if m.M != run.Manifest.Features || !isCertificate(m.Certificate) {

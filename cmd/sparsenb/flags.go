@@ -228,22 +228,6 @@ func parseInt(name, value string) (int, error) {
 	return n, nil
 }
 
-// parseSmoothing returns the distinct numbers in ascending order, or the default.
-func parseSmoothing(values []string) (smoothing []float64, err error) {
-	for _, value := range values {
-		a, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return nil, modelio.Usagef("--smoothing=%s: must be a number", value)
-		}
-		smoothing = append(smoothing, a)
-	}
-	if len(smoothing) == 0 {
-		return []float64{1}, nil
-	}
-	slices.Sort(smoothing)
-	return slices.Compact(smoothing), nil
-}
-
 // parseClassDocuments reads label=n pairs. A label that contains a comma needs a separate flag.
 func parseClassDocuments(values list) (map[string]int64, error) {
 	documents := map[string]int64{}

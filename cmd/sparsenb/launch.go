@@ -27,7 +27,7 @@ func launch(ctx context.Context, runner pipeline.Runner, output string, run mode
 		}
 		output = absolute
 	}
-	published, err := pipeline.Check(ctx, output, run)
+	published, err := pipeline.CheckOutput(ctx, output, run)
 	if err != nil {
 		return err
 	}

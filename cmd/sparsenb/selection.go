@@ -39,25 +39,18 @@ func baselines() string {
 }
 
 func (f *selectionFlags) parse() (s selection.Params, err error) {
-	for _, text := range f.k.commas() {
-		k, err := selection.ParseK(text)
-		if err != nil {
-			return s, modelio.Usagef("--k: %w", err)
-		}
-		s.K = append(s.K, k)
+	if len(f.k) == 0 {
+		return s, modelio.Usagef("--k is required: the number of features to select, such as --k=10 or --k=1%%")
 	}
-	if s.Model, err = solver.ParseModel(*f.model); err != nil {
-		return s, modelio.Usagef("--model: %w", err)
+	if len(f.smoothing) == 0 {
+		f.smoothing = list{"1"}
 	}
-	if s.Method, err = solver.ParseMethod(*f.method); err != nil {
-		return s, modelio.Usagef("--method: %w", err)
+	s, err = selection.ParseParams(map[string]string{
+		"k": strings.Join(f.k.commas(), ","), "smoothing": strings.Join(f.smoothing.commas(), ","),
+		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive,
+	})
+	if err != nil {
+		return s, modelio.Usagef("%w", err)
 	}
-	if s.Strategy, err = selection.ParseStrategy(*f.strategy); err != nil {
-		return s, modelio.Usagef("--strategy: %w", err)
-	}
-	if s.Smoothing, err = parseSmoothing(f.smoothing.commas()); err != nil {
-		return s, err
-	}
-	s.Positive = *f.positive
 	return s, s.Validate()
 }

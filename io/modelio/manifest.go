@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
@@ -114,17 +115,13 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 // MaxManifest is the most bytes of a manifest that are read. It has about 200 for each file of the input.
 const MaxManifest = 256 << 20
 
-// maxJSON is the same of the other JSON files of a run.
+// maxJSON is the most bytes of the other JSON files of a run that are read.
 const maxJSON = 1 << 20
 
 // readJSON reads a small file, or reports that it is not there.
 func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool, err error) {
-	most := int64(maxJSON)
-	if name == ManifestFile {
-		most = MaxManifest
-	}
 	name = fileio.Join(dir, name)
-	b, err := fileio.ReadAll(ctx, name, most)
+	b, err := fileio.ReadAll(ctx, name, maxJSON)
 	if errors.Is(err, fs.ErrNotExist) {
 		return value, false, nil
 	}
@@ -137,16 +134,44 @@ func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool
 	return value, true, nil
 }
 
-// ReadManifest reads the manifest of a published run.
-func ReadManifest(ctx context.Context, dir string) (Manifest, error) {
-	m, found, err := readJSON[Manifest](ctx, dir, ManifestFile)
+// VersionError is a file of a run whose format this program does not read.
+type VersionError struct{ File, Format string }
+
+// Error names the file and its format.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s: %s is not supported; the run was probably published by a newer version of sparsenb: upgrade sparsenb", e.File, e.Format)
+}
+
+// ReadManifest reads the manifest of a published run. Manifests have version 1; the tables of the run have format 1, 2 or
+// [countio.FormatVersion], and manifests of formats 1 and 2 do not say so. The error is a [*VersionError] for any other version, and an
+// [*UnreadableError] for a file that is not a manifest.
+func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
+	name := fileio.Join(dir, ManifestFile)
+	b, err := fileio.ReadAll(ctx, name, MaxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%s: no run was published here: there is no %s", dir, ManifestFile)
+	}
+	if err != nil {
+		return m, err
+	}
+	var version struct { // first: a newer version may use other types
+		Manifest int    `json:"format_version"`
+		Tables   string `json:"table_format_version"`
+	}
+	err = json.Unmarshal(b, &version)
 	switch {
 	case err != nil:
-		return m, err
-	case !found:
-		return m, fmt.Errorf("%s: no run was published here: there is no %s", dir, ManifestFile)
-	case m.FormatVersion != ManifestVersion:
-		return m, fmt.Errorf("%s: the manifest has version %d, and this program reads %d", dir, m.FormatVersion, ManifestVersion)
+		return m, &UnreadableError{name, err}
+	case version.Manifest != ManifestVersion:
+		return m, &VersionError{name, fmt.Sprintf("manifest version %d", version.Manifest)}
+	case !slices.Contains([]string{"", "1", "2", countio.FormatVersion}, version.Tables):
+		return m, &VersionError{name, fmt.Sprintf("table format %.20q", version.Tables)}
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, &UnreadableError{name, err}
+	}
+	if _, err := ParseAnalysis(m.Options); err != nil {
+		return m, &UnreadableError{name, err}
 	}
 	return m, nil
 }

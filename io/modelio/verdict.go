@@ -9,33 +9,33 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
-// Exit codes, by which a scheduler decides what to do.
+// Exit codes, on which a scheduler can act.
 const (
-	ExitFailed = 1 // the pipeline or its storage failed; a retry may help
-	ExitUsage  = 2 // the command does not fit; a retry cannot help
-	ExitData   = 3 // the data failed a gate
-	ExitTaken  = 4 // another run won the output
+	ExitFailed = 1 // the pipeline or the storage failed; a retry may succeed
+	ExitUsage  = 2 // invalid command or configuration; a retry cannot succeed
+	ExitData   = 3 // invalid data
+	ExitTaken  = 4 // the output is in use: another run published first
 )
 
-// Error is an error with the exit code that it means.
+// Error is an error with an exit code.
 type Error struct {
 	Exit int
 	Err  error
 }
 
-// Error is the message alone, in one line.
+// Error returns the message, in one line.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Usagef returns an error that no retry can help.
+// Usagef returns an error with ExitUsage.
 func Usagef(format string, args ...any) error {
 	return &Error{ExitUsage, fmt.Errorf(format, args...)}
 }
 
-// InputError gives an error that was met while looking for input its exit code: what is not there or may not be read will
-// not be there the next time, but a disk that failed may be well again, and a store that was out of reach too.
+// InputError adds an exit code to an error of reading or finding input: ExitData for a corrupt file, ExitFailed if the disk or
+// the storage failed and a retry may succeed, and ExitUsage otherwise, as for a missing file.
 func InputError(err error) error {
 	var corrupt *corpusio.CorruptError
 	switch {
@@ -47,7 +47,7 @@ func InputError(err error) error {
 	return &Error{ExitUsage, err}
 }
 
-// Verdict is why a run ended without publishing, and the exit code that says so.
+// Verdict is the reason why a run ended without publishing.
 type Verdict struct {
 	Run         string `json:"run_id"`
 	Exit        int    `json:"exit"`

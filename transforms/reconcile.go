@@ -19,41 +19,40 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&auditFn{})
+	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&reconcileFn{})
 }
 
-// AuditParams parameterise Audit.
-type AuditParams struct {
+// ReconcileParams are the parameters of SumTotals and Reconcile.
+type ReconcileParams struct {
 	Run         modelio.Run
-	Parts       []string        // the files that are expected
-	Files       int             // how many inputs are not empty
-	Empty       []corpusio.File // the inputs that are
+	Parts       []string        // names of the expected files
+	Files       int             // number of inputs that are not empty
+	Empty       []corpusio.File // the empty inputs
 	MaxRejected Budget
-	MaxClasses  int // 0 means any number
+	MaxClasses  int // 0: unlimited
 	Header      corpusio.Header
 	First       corpusio.File // the first input that is not empty
 
-	// Selection asks for what a selection of features needs, too: several classes, Positive among them.
+	// With Selection, the classes are also checked: at least two, and Positive one of them.
 	Selection bool
 	Positive  string
 	Strategy  selection.Strategy
 }
 
-// Audit checks that every byte of the input was read once, that every token and document that was counted has arrived
-// in the parts, and that the data are good enough. What cannot be, such as a token that got lost on the way, is an
-// error; data that fail a gate are a verdict.
+// Reconcile checks that every byte of the input was read exactly once, that the sums of the parts equal the totals that were
+// counted, and that the data are valid. A violated invariant, such as a lost token, is an error; invalid data are a verdict.
 // It takes a PCollection<[]byte> of Totals, of SumTotals or CreateTotals, and one of Parts, and returns a
-// PCollection<[]byte> of the pieces of one Audited.
-func Audit(s beam.Scope, totals, parts beam.PCollection, p AuditParams) beam.PCollection {
-	s = s.Scope("transforms.Audit")
-	return beam.ParDo(s, &auditFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, totals), beam.AddFixedKey(s, parts)))
+// PCollection<[]byte> of the pieces of one Reconciled.
+func Reconcile(s beam.Scope, totals, parts beam.PCollection, p ReconcileParams) beam.PCollection {
+	s = s.Scope("transforms.Reconcile")
+	return beam.ParDo(s, &reconcileFn{p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, totals), beam.AddFixedKey(s, parts)))
 }
 
-type auditFn struct {
-	Params AuditParams
+type reconcileFn struct {
+	Params ReconcileParams
 }
 
-func (f *auditFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, emit func([]byte)) error {
+func (f *reconcileFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, emit func([]byte)) error {
 	var total Totals
 	if err := each(totals, func(t Totals) error { total.add(t); return nil }); err != nil {
 		return err
@@ -63,24 +62,24 @@ func (f *auditFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, emit f
 	if err := each(parts, func(p Part) error { list = append(list, p); return nil }); err != nil {
 		return err
 	}
-	audited, err := audit(total, list, f.Params)
+	reconciled, err := reconcile(total, list, f.Params)
 	if err != nil {
 		return err
 	}
-	pieces, err := audited.pieces()
+	pieces, err := reconciled.pieces()
 	return emitRecords(emit, pieces, err)
 }
 
-func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
-	a := Audited{Verdict: t.Verdict, Drops: t.Drops, Examples: t.Examples}
+func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
+	a := Reconciled{Verdict: t.Verdict, Drops: t.Drops, Examples: t.Examples}
 	if a.Verdict != nil { // nothing was merged
 		return a, nil
 	}
-	parts, err := expected(parts, p.Parts)
+	parts, err := matchParts(parts, p.Parts)
 	if err != nil {
 		return a, err
 	}
-	if a.Verdict = judgeParts(parts, p); a.Verdict != nil {
+	if a.Verdict = damagedVerdict(parts, p); a.Verdict != nil {
 		return a, nil
 	}
 	labels := slices.Sorted(maps.Keys(t.Classes))
@@ -90,16 +89,16 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 		a.Features += part.Features
 		for i, class := range part.Classes {
 			if int(class) >= len(labels) {
-				return a, fmt.Errorf("%s: has counts of class number %d, and there are %d", part.Name, class, len(labels))
+				return a, fmt.Errorf("%s: has counts of class number %d, but there are %d classes", part.Name, class, len(labels))
 			}
 			sums[class].Tokens += part.Sums[i].Tokens
 			sums[class].Postings += part.Sums[i].Postings
 		}
 	}
-	if err := checkSpans(t.Spans, p.Files); err != nil {
+	if err := checkCoverage(t.Spans, p.Files); err != nil {
 		return a, err
 	}
-	if err := conserve(labels, t.Classes, sums); err != nil {
+	if err := compareSums(labels, t.Classes, sums); err != nil {
 		return a, err
 	}
 	a.Inputs = inputs(t.Spans, p.Empty)
@@ -112,7 +111,7 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 		a.Classes = append(a.Classes, modelio.Class{Label: label, Documents: documents, Tokens: c.Tokens, Postings: c.Postings})
 	}
 	if p.Selection {
-		a.Verdict = p.verdict(selection.JudgeClasses(a.Classes, p.Positive, p.Strategy))
+		a.Verdict = p.verdict(selection.ValidateClasses(a.Classes, p.Positive, p.Strategy))
 		if a.Verdict == nil && a.Features == 0 {
 			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from")
 		}
@@ -121,8 +120,8 @@ func audit(t Totals, parts []Part, p AuditParams) (Audited, error) {
 	return a, nil
 }
 
-// expected returns one of each part that should be there, in their order.
-func expected(parts []Part, names []string) ([]Part, error) {
+// matchParts returns one part for each name, in the order of the names. A retry may have written a part again.
+func matchParts(parts []Part, names []string) ([]Part, error) {
 	found := map[string]Part{}
 	for _, p := range parts {
 		if other, ok := found[p.Name]; ok && other.SHA256 != p.SHA256 {
@@ -134,25 +133,25 @@ func expected(parts []Part, names []string) ([]Part, error) {
 	for _, name := range names {
 		p, ok := found[name]
 		if !ok {
-			return nil, fmt.Errorf("%s: was never written", name)
+			return nil, fmt.Errorf("%s: was not written", name)
 		}
 		list = append(list, p)
 	}
 	if len(found) != len(names) {
-		return nil, fmt.Errorf("there are %d parts of the counts, %d were expected", len(found), len(names))
+		return nil, fmt.Errorf("%d parts of the counts were written, but %d were expected", len(found), len(names))
 	}
 	return list, nil
 }
 
-func (p AuditParams) verdict(exit int, message string) *modelio.Verdict {
+func (p ReconcileParams) verdict(exit int, message string) *modelio.Verdict {
 	if message == "" {
 		return nil
 	}
 	return &modelio.Verdict{Run: p.Run.ID, Exit: exit, Message: message}
 }
 
-// judgeParts is the gate for counts that were made before.
-func judgeParts(parts []Part, p AuditParams) *modelio.Verdict {
+// damagedVerdict is the verdict on existing counts that are damaged, or nil.
+func damagedVerdict(parts []Part, p ReconcileParams) *modelio.Verdict {
 	message, more := "", 0
 	for _, part := range parts {
 		switch {
@@ -172,25 +171,25 @@ func judgeParts(parts []Part, p AuditParams) *modelio.Verdict {
 	return p.verdict(modelio.ExitData, message)
 }
 
-// checkSpans holds that each input was read from its start to its end, once.
-func checkSpans(spans []corpusio.Span, files int) error {
+// checkCoverage checks that each input was read from start to end, exactly once.
+func checkCoverage(spans []corpusio.Span, files int) error {
 	for _, s := range spans {
 		if s.Start != 0 || s.End != s.File.Size {
-			return fmt.Errorf("%s: was not read once from start to end: bytes %d to %d of %d stand alone", s.File.Name, s.Start, s.End, s.File.Size)
+			return fmt.Errorf("%s: was not read exactly once: bytes %d to %d of %d are separate from the rest", s.File.Name, s.Start, s.End, s.File.Size)
 		}
 	}
 	if len(spans) != files {
-		return fmt.Errorf("%d files were read, %d were expected", len(spans), files)
+		return fmt.Errorf("%d files were read, but %d were expected", len(spans), files)
 	}
 	return nil
 }
 
-// conserve holds that what was counted is what arrived.
-func conserve(labels []string, counted map[string]ClassTotal, arrived []ClassTotal) error {
+// compareSums compares the sums of the parts with the totals that were counted.
+func compareSums(labels []string, counted map[string]ClassTotal, arrived []ClassTotal) error {
 	for i, label := range labels {
 		if c, a := counted[label], arrived[i]; a.Tokens != c.Tokens || a.Postings != c.Postings {
-			return fmt.Errorf("counts were lost or doubled on the way: %v tokens and %v postings of %s were counted, %v and %v arrived",
-				c.Tokens, c.Postings, label, a.Tokens, a.Postings)
+			return fmt.Errorf("counts of class %s were lost or duplicated: counted %v tokens and %v postings, received %v and %v",
+				label, c.Tokens, c.Postings, a.Tokens, a.Postings)
 		}
 	}
 	return nil
@@ -208,10 +207,10 @@ func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
 	return list
 }
 
-func warnings(a Audited, empty []corpusio.File) (list []string) {
+func warnings(a Reconciled, empty []corpusio.File) (list []string) {
 	for _, c := range a.Classes {
 		if c.Tokens == 0 {
-			list = append(list, fmt.Sprintf("the class %s has no tokens: nothing can be learnt of it", c.Label))
+			list = append(list, fmt.Sprintf("class %s has no tokens, so the model learns nothing about it", c.Label))
 		}
 	}
 	for _, f := range empty {
@@ -220,10 +219,10 @@ func warnings(a Audited, empty []corpusio.File) (list []string) {
 	return list
 }
 
-// Budget is how many lines may be no documents: a share of all, or a number.
+// Budget is the number of malformed lines that are tolerated: absolute, or a share of all lines.
 type Budget struct {
-	Text   string // as it was given
-	Share  float64
+	Text   string  // as it was given
+	Share  float64 // 0 to 1, if Number is negative
 	Number int64
 }
 
@@ -239,7 +238,7 @@ func ParseBudget(text string) (Budget, error) {
 		b.Number, err = strconv.ParseInt(text, 10, 64)
 	}
 	if err != nil || !(b.Share >= 0 && b.Share <= 1) || b.Number < -1 || b.Number < 0 && !strings.HasSuffix(text, "%") {
-		return b, fmt.Errorf("%q is neither a number of lines nor a percentage from 0%% to 100%%", text)
+		return b, fmt.Errorf("%q: must be a number of lines, or a percentage from 0%% to 100%%", text)
 	}
 	return b, nil
 }
@@ -251,7 +250,7 @@ func (b Budget) exceeded(rejected, lines int64) bool {
 	return float64(rejected) > b.Share*float64(lines)
 }
 
-// FileNames are the names of files.
+// FileNames returns the names of files.
 func FileNames(files []countio.FileSum) []string {
 	names := make([]string, len(files))
 	for i, f := range files {
@@ -260,7 +259,7 @@ func FileNames(files []countio.FileSum) []string {
 	return names
 }
 
-// PartNames are the names of the parts that MergeCounts writes.
+// PartNames returns the names of the parts that MergeCounts writes.
 func PartNames(shards int) []string {
 	names := make([]string, shards)
 	for i := range names {
