@@ -46,19 +46,19 @@ func (p CountParams) Validate() error {
 	case err != nil:
 		return err
 	case p.Shards < 1:
-		return fmt.Errorf("Shards is %d; it must be at least 1", p.Shards)
+		return fmt.Errorf("invalid Shards: %d; it must be at least 1", p.Shards)
 	case p.MaxRecordBytes < 1:
-		return fmt.Errorf("MaxRecordBytes is %d; it must be at least 1", p.MaxRecordBytes)
+		return fmt.Errorf("invalid MaxRecordBytes: %d; it must be at least 1", p.MaxRecordBytes)
 	case least > most:
-		return fmt.Errorf("Analyzer has n-grams of %d to %d", least, most)
+		return fmt.Errorf("invalid Analyzer: n-grams of %d to %d", least, most)
 	case p.Analyzer.NameBytes(p.MaxRecordBytes) > kernel.MaxNameBytes:
-		return errors.New("Analyzer and MaxRecordBytes allow more than 2 GB of names in a document")
+		return errors.New("invalid MaxRecordBytes: the Analyzer allows more than 2 GB of names in a document")
 	case p.HashBits < 0 || p.HashBits > kernel.MaxHashBits:
-		return fmt.Errorf("HashBits is %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
+		return fmt.Errorf("invalid HashBits: %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
 	case len(p.StopWords) > 0 && p.Analyzer.Unit != kernel.Word:
-		return errors.New("StopWords need an Analyzer of words")
+		return errors.New("invalid StopWords: they need an Analyzer of words")
 	case p.MaxClasses < 0 || p.Threads < 0 || p.BlockBytes < 0:
-		return errors.New("MaxClasses, Threads and BlockBytes must not be negative")
+		return errors.New("invalid MaxClasses, Threads or BlockBytes: they must not be negative")
 	}
 	return nil
 }

@@ -42,13 +42,13 @@ func (p MergeParams) Validate() error {
 	case err != nil:
 		return err
 	case p.Run.ID == "" || p.Output == "":
-		return errors.New("Run and Output are required")
+		return errors.New("missing Run or Output")
 	case p.Shards < 1:
-		return fmt.Errorf("Shards is %d; it must be at least 1", p.Shards)
+		return fmt.Errorf("invalid Shards: %d; it must be at least 1", p.Shards)
 	case p.HashBits < 0 || p.HashBits > kernel.MaxHashBits:
-		return fmt.Errorf("HashBits is %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
+		return fmt.Errorf("invalid HashBits: %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
 	case p.Threads < 0:
-		return errors.New("Threads must not be negative")
+		return errors.New("invalid Threads: they must not be negative")
 	}
 	return nil
 }

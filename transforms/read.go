@@ -36,15 +36,15 @@ type ReadParams struct {
 func (p ReadParams) Validate() error {
 	switch {
 	case p.Run.ID == "" || p.Output == "":
-		return errors.New("Run and Output are required")
+		return errors.New("missing Run or Output")
 	case p.Source == (countio.Source{}):
-		return errors.New("Source is required")
+		return errors.New("missing Source")
 	case len(p.Classes) == 0:
-		return errors.New("Classes are required")
+		return errors.New("missing Classes")
 	case !slices.IsSorted(selection.Labels(p.Classes)):
-		return errors.New("Classes must be sorted by label")
+		return errors.New("invalid Classes: they must be sorted by label")
 	case p.Threads < 0:
-		return errors.New("Threads must not be negative")
+		return errors.New("invalid Threads: they must not be negative")
 	}
 	return nil
 }

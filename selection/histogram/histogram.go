@@ -1,5 +1,5 @@
-// Package histogram is what the solver needs instead of the features: how many of them have the same counts. Text
-// repeats its counts, so that it is far smaller. It crosses a shuffle in pieces.
+// Package histogram counts how many features have the same counts. The solver needs only this, not the features. Many
+// features of a text have the same counts, so the histogram is much smaller. It crosses a shuffle in pieces.
 package histogram
 
 import (
@@ -10,18 +10,18 @@ import (
 
 // Histogram counts features by their counts in the classes.
 type Histogram struct {
-	places map[string]int32 // in sizes, by the packed counts
+	places map[string]int32 // index of sizes, by packed counts
 	sizes  []int64
 	key    []byte
 
-	classes []int32 // of the feature that is added
+	classes []int32 // of the feature that AddPresent adds
 	counts  []float64
 }
 
 // New returns an empty histogram.
 func New() *Histogram { return &Histogram{places: map[string]int32{}} }
 
-// Add counts a feature, by its counts and the numbers of their classes. Equal features give the classes in one order.
+// Add adds a feature: counts[i] is its count in class number classes[i]. All features must have classes in the same order.
 func (h *Histogram) Add(classes []int32, counts []float64) {
 	h.key = AppendKey(h.key[:0], classes, counts)
 	place, ok := h.places[string(h.key)]
@@ -33,7 +33,7 @@ func (h *Histogram) Add(classes []int32, counts []float64) {
 	h.sizes[place]++
 }
 
-// AddPresent counts a feature by those of its counts that are above zero.
+// AddPresent is Add without the counts that are zero.
 func (h *Histogram) AddPresent(classes []int32, counts []float64) {
 	h.classes, h.counts = h.classes[:0], h.counts[:0]
 	for i, n := range counts {
@@ -44,7 +44,7 @@ func (h *Histogram) AddPresent(classes []int32, counts []float64) {
 	h.Add(h.classes, h.counts)
 }
 
-// AppendKey appends what is the same for features that have the same counts.
+// AppendKey appends a key that is equal for features with the same counts.
 func AppendKey(key []byte, classes []int32, counts []float64) []byte {
 	key = binary.AppendUvarint(key, uint64(len(classes)))
 	for i, class := range classes {
@@ -54,7 +54,7 @@ func AppendKey(key []byte, classes []int32, counts []float64) []byte {
 	return key
 }
 
-// Pack emits the histogram in pieces of at most limit bytes, unless a single entry takes more.
+// Pack emits the histogram in pieces of at most limit bytes, unless a single entry is larger, in any order.
 func (h *Histogram) Pack(limit int, emit func([]byte)) {
 	var b []byte
 	for key, place := range h.places {
@@ -70,7 +70,7 @@ func (h *Histogram) Pack(limit int, emit func([]byte)) {
 	}
 }
 
-// appendNumber writes twice an integer as a varint, or 1 and the bits of another number.
+// appendNumber appends 2x as a varint if x is an integer, else 1 and the 8 bytes of x.
 func appendNumber(b []byte, x float64) []byte {
 	if n := uint64(x); x < 1<<53 && float64(n) == x {
 		return binary.AppendUvarint(b, n<<1)
@@ -78,17 +78,18 @@ func appendNumber(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(x))
 }
 
-var errCut = errors.New("a histogram of counts is cut short")
+var errCut = errors.New("truncated histogram of counts")
 
-// Entry is what a piece says of size features: their counts, and the numbers of the classes of these. It is valid during
-// a visit only.
+// Entry says that Size features have the count Counts[i] in class number Classes[i], and 0 in other classes. It is valid only
+// during a visit.
 type Entry struct {
 	Classes []int32
 	Counts  []float64
 	Size    int64
 }
 
-// Unpack calls visit with the entries of a piece, whose classes are numbers below classes.
+// Unpack calls visit with the entries of a piece. A class number that is not below classes is an error. The same counts may
+// come in several pieces, whose sizes add up.
 func Unpack(b []byte, classes int, visit func(e Entry) error) error {
 	r := reader{rest: b}
 	var e Entry
@@ -115,7 +116,7 @@ func Unpack(b []byte, classes int, visit func(e Entry) error) error {
 	return nil
 }
 
-// reader takes numbers from bytes, until there are too few.
+// reader reads numbers until the bytes end.
 type reader struct {
 	rest []byte
 	cut  bool
@@ -146,7 +147,7 @@ func (r *reader) number() float64 {
 		return float64(x >> 1)
 	}
 	if b := r.bytes(8); b != nil {
-		return math.Float64frombits(binary.LittleEndian.Uint64(b)) + 0 // -0 is 0, as Add has it
+		return math.Float64frombits(binary.LittleEndian.Uint64(b)) + 0 // -0 becomes 0, as in Add
 	}
 	return 0
 }

@@ -1,24 +1,24 @@
-// Package block packs the counts of many features into one value that may cross a shuffle, and merges such values.
+// Package block packs the counts of many features into one value that can cross a shuffle, and merges such values.
 //
 // A block is a sorted list of features with their counts per class. Blocks are a commutative monoid: [Merge] is
-// associative and commutative, and a block without features is its zero. So it does not matter how documents were cut
-// into ranges, which worker counted which, or how early blocks meet.
+// associative and commutative, and a block without features is its zero. So the result does not depend on how documents
+// were split into ranges, which worker counted which range, or when blocks are merged.
 //
-// Classes go by their [ClassID], 8 bytes whatever the length of the label; who merges blocks knows the labels.
+// A class is written as its [ClassID], 8 bytes for a label of any length; the code that merges blocks knows the labels.
 //
-// Layout, version 2, integers as unsigned varints unless said otherwise:
+// Layout, version 2; integers are unsigned varints unless stated otherwise:
 //
-//	magic     4 bytes "snb\x02", the last of them the version
-//	classes   their number, then for each 8 bytes, little endian: its id; in the order in which the features name them
+//	magic     4 bytes "snb\x02", the last one is the version
+//	classes   their number, then for each its ID in 8 bytes, little endian, in the order in which features use them
 //	features  their number, then for each, sorted by key and then by name:
-//	          length and bytes of the name; number of classes; for each, sorted by label:
-//	          class; 2·count, plus 1 if as many documents as occurrences have it; else the number of documents
-//	checksum  4 bytes, little endian: CRC-32C of all that stands before
+//	          length and bytes of the name; number of classes; for each class, sorted by label:
+//	          its place in classes; 2·occurrences, plus 1 if documents = occurrences; otherwise the number of documents
+//	checksum  4 bytes, little endian: CRC-32C of all bytes before
 //
-// The key is not stored: it is the hash of the name. Counts are never 0, and a feature never occurs in more documents
-// than it has occurrences.
+// The key is not stored: it is the hash of the name. Counts are never 0, and a feature never has more documents than
+// occurrences.
 //
-// The version grows with every change of the layout, and of the keys that it is sorted by. Blocks live in a shuffle and never on a disk for long, so only the
+// The version changes with the layout and with the keys that define the order. Blocks exist only during a job, so only the
 // current version is read.
 package block
 
@@ -33,39 +33,39 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 )
 
-const classBytes = 8 // of an id
+const classBytes = 8 // size of a ClassID
 
 const magic = "snb\x02"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Feature is a feature and its counts, sorted by class.
+// Feature is a feature with its counts, sorted by class.
 type Feature struct {
 	Key    uint64
 	Name   []byte
 	Counts []Count
 }
 
-// Count is that of a feature in a class.
+// Count is the count of a feature in a class.
 type Count = feature.Count
 
-// ClassID stands for a class where its label would be repeated.
+// ClassID identifies a class in a block.
 type ClassID uint64
 
-// IDOf is the beginning of the label's SHA-256. Those of two labels differ but by chance, and [NewClasses] checks it.
+// IDOf returns the first 8 bytes of the label's SHA-256. A collision is unlikely, and [NewClasses] detects it.
 func IDOf(label string) ClassID {
 	hash := sha256.Sum256([]byte(label))
 	return ClassID(binary.LittleEndian.Uint64(hash[:]))
 }
 
-// Classes are the classes of all blocks that may meet, numbered in the order of their labels.
+// Classes are the classes of all blocks that are merged, numbered from 0 in the order of their labels.
 type Classes struct {
 	Labels  []string
 	ids     []ClassID
 	numbers map[ClassID]int
 }
 
-// NewClasses numbers labels, which are sorted and differ.
+// NewClasses numbers labels, which must be sorted and distinct.
 func NewClasses(labels []string) (*Classes, error) { return newClasses(labels, IDOf) }
 
 func newClasses(labels []string, id func(label string) ClassID) (*Classes, error) {
@@ -73,41 +73,41 @@ func newClasses(labels []string, id func(label string) ClassID) (*Classes, error
 	for i, label := range labels {
 		id := id(label)
 		if other, ok := c.numbers[id]; ok {
-			return nil, fmt.Errorf("the labels %.40q and %.40q have one id; rename one of them", labels[other], label)
+			return nil, fmt.Errorf("labels %.40q and %.40q have the same ID; rename one of them", labels[other], label)
 		}
 		c.ids, c.numbers[id] = append(c.ids, id), i
 	}
 	return c, nil
 }
 
-// Numbers returns the numbers of classes.
+// Numbers returns the numbers of the classes of these IDs.
 func (c *Classes) Numbers(ids []ClassID) ([]int, error) {
 	numbers := make([]int, len(ids))
 	for i, id := range ids {
 		number, ok := c.numbers[id]
 		if !ok {
-			return nil, fmt.Errorf("counts of a class came that no document has (id %016x)", id)
+			return nil, fmt.Errorf("a count block has class ID %016x, which no document has", id)
 		}
 		numbers[i] = number
 	}
 	return numbers, nil
 }
 
-// Keys maps a name to its key. [feature.Hash] is the one in use; tests narrow it to a few bits.
+// Keys maps a name to its key, by which features are sorted.
 type Keys func(name []byte) uint64
 
-// FullKeys is the key of a name as files have it.
+// FullKeys returns the key of a name from [feature.Hash], as it is in files.
 func FullKeys(name []byte) uint64 {
 	key, _ := feature.Hash(name)
 	return key
 }
 
-// KeyMask keeps the given number of leading bits.
+// KeyMask returns a mask of this number of leading bits.
 func KeyMask(bits int) uint64 { return ^uint64(0) << (64 - bits) }
 
 // Reader reads the features of one block.
 type Reader struct {
-	classes []int // from the block's class to its number
+	classes []int // numbers of the block's classes
 	keys    Keys
 	body    []byte
 	left    uint64
@@ -115,18 +115,17 @@ type Reader struct {
 	err     error
 }
 
-// Open checks a block's version and checksum and finds the numbers of its classes, in whose order the counts of each
-// feature are.
+// Open checks the version and checksum of a block. The features that the reader returns have the numbers of classes.
 func Open(b []byte, keys Keys, classes *Classes) (*Reader, error) {
 	if len(b) < len(magic)+4 || string(b[:3]) != magic[:3] {
-		return nil, errors.New("this is not a count block")
+		return nil, errors.New("not a count block")
 	}
 	if b[3] != magic[3] {
-		return nil, fmt.Errorf("the count block has version %d, and only %d can be read", b[3], magic[3])
+		return nil, fmt.Errorf("the count block has version %d; this program reads only version %d", b[3], magic[3])
 	}
 	payload, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
 	if crc32.Checksum(payload, castagnoli) != sum {
-		return nil, fmt.Errorf("a count block of %d bytes fails its checksum", len(b))
+		return nil, fmt.Errorf("a count block of %d bytes has a wrong checksum", len(b))
 	}
 	r := &Reader{keys: keys, body: payload[len(magic):]}
 	var ids []ClassID
@@ -143,10 +142,10 @@ func Open(b []byte, keys Keys, classes *Classes) (*Reader, error) {
 	return r, err
 }
 
-// id reads the id of a class.
+// id reads a class ID.
 func (r *Reader) id() ClassID {
 	if len(r.body) < classBytes {
-		r.corrupt("an id is cut short")
+		r.corrupt("truncated class ID")
 		return 0
 	}
 	id := binary.LittleEndian.Uint64(r.body)
@@ -154,7 +153,7 @@ func (r *Reader) id() ClassID {
 	return ClassID(id)
 }
 
-// Next moves to the next feature. It returns false at the end, and where the block is corrupt, which Err tells apart.
+// Next moves to the next feature. It returns false at the end and if the block is corrupt; then Err returns an error.
 func (r *Reader) Next() bool {
 	if r.err != nil || r.left == 0 {
 		if r.err == nil && len(r.body) > 0 {
@@ -174,7 +173,7 @@ func (r *Reader) Next() bool {
 	r.at.Key, r.at.Name, r.at.Counts = key, name, r.at.Counts[:0]
 	n := r.length()
 	if n == 0 {
-		r.corrupt("a feature without counts")
+		r.corrupt("feature without counts")
 	}
 	for range n {
 		if !r.count() {
@@ -187,7 +186,7 @@ func (r *Reader) Next() bool {
 // Feature returns the feature that Next moved to. It is valid until the next call of Next.
 func (r *Reader) Feature() *Feature { return &r.at }
 
-// Err returns what is wrong with the block, if anything is.
+// Err returns an error if the block is corrupt.
 func (r *Reader) Err() error { return r.err }
 
 func (r *Reader) count() bool {
@@ -199,11 +198,11 @@ func (r *Reader) count() bool {
 	switch {
 	case r.err != nil:
 	case class >= uint64(len(r.classes)):
-		r.corrupt("a class that has no id")
+		r.corrupt("class number out of range")
 	case len(r.at.Counts) > 0 && r.classes[class] <= r.at.Counts[len(r.at.Counts)-1].Class:
 		r.corrupt("classes are not in order")
 	case packed>>1 == 0 || documents == 0 || documents > packed>>1:
-		r.corrupt("an impossible count")
+		r.corrupt("impossible count")
 	default:
 		r.at.Counts = append(r.at.Counts, Count{Class: r.classes[class], Occurrences: int64(packed >> 1), Documents: int64(documents)})
 		return true
@@ -213,11 +212,11 @@ func (r *Reader) count() bool {
 
 func (r *Reader) corrupt(what string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("a count block is corrupt: %s", what)
+		r.err = fmt.Errorf("corrupt count block: %s", what)
 	}
 }
 
-// uvarint reads a number. Most take one byte, and are read without a call.
+// uvarint reads a number. Most have one byte, for which it is inlined.
 func (r *Reader) uvarint() uint64 {
 	if len(r.body) > 0 && r.body[0] < 0x80 {
 		x := r.body[0]
@@ -230,7 +229,7 @@ func (r *Reader) uvarint() uint64 {
 func (r *Reader) longUvarint() uint64 {
 	x, n := binary.Uvarint(r.body)
 	if n <= 0 {
-		r.corrupt("a number is cut short")
+		r.corrupt("truncated number")
 		r.body = nil
 		return 0
 	}
@@ -238,11 +237,11 @@ func (r *Reader) longUvarint() uint64 {
 	return x
 }
 
-// length reads the length of something that takes at least a byte for each of its parts.
+// length reads a number of items of at least one byte each.
 func (r *Reader) length() uint64 {
 	n := r.uvarint()
 	if n > uint64(len(r.body)) {
-		r.corrupt("a length is beyond its end")
+		r.corrupt("length beyond the end")
 		return 0
 	}
 	return n
@@ -258,19 +257,18 @@ func (r *Reader) bytes() ([]byte, bool) {
 	return b, true
 }
 
-// Writer packs sorted features into blocks of at most Limit bytes, unless a single feature is larger, and hands each to
-// Emit, which may keep it unless Reuse is set.
+// Writer packs sorted features into blocks.
 type Writer struct {
-	Limit   int
-	Classes []ClassID // what Count.Class is an index of, in the order of their labels
-	Emit    func(b []byte) error
-	Reuse   bool // the memory of a block for the next one
+	Limit   int                  // size of a block in bytes, unless a single feature is larger
+	Classes []ClassID            // sorted by label; Count.Class is an index of it
+	Emit    func(b []byte) error // gets each block
+	Reuse   bool                 // Emit does not keep the block, whose memory is used for the next one
 
 	block    []byte
 	body     []byte
 	features uint64
-	local    []int // from Count.Class to the block's class, plus 1
-	order    []int // the block's classes
+	local    []int // by Count.Class: place in order, plus 1
+	order    []int // Count.Class of the block's classes
 }
 
 // Add appends a feature. Features must come in the order of their keys and names, with counts sorted by class.
@@ -300,7 +298,7 @@ func (w *Writer) Add(f *Feature) error {
 	return nil
 }
 
-// appendUvarint is binary.AppendUvarint, without a call for the one byte that most numbers take.
+// appendUvarint is binary.AppendUvarint, inlined for the numbers of one byte, which most are.
 func appendUvarint(b []byte, x uint64) []byte {
 	if x < 0x80 {
 		return append(b, byte(x))
@@ -308,7 +306,7 @@ func appendUvarint(b []byte, x uint64) []byte {
 	return binary.AppendUvarint(b, x)
 }
 
-// class returns the block's number of a class, and gives it one if this is its first feature in the block.
+// class returns the place of a class in the block. The first feature of a class gives it the next place.
 func (w *Writer) class(c int) int {
 	if w.local[c] == 0 {
 		w.order = append(w.order, c)
@@ -317,17 +315,17 @@ func (w *Writer) class(c int) int {
 	return w.local[c] - 1
 }
 
-// size is how long the block may get if it ends here.
+// size returns the largest size that the block can have if it ends here.
 func (w *Writer) size() int {
 	return len(magic) + 2*binary.MaxVarintLen64 + classBytes*len(w.order) + len(w.body) + 4
 }
 
-// room is how long the feature may get, with the classes that it may bring.
+// room returns the largest size that the feature can have, with new classes.
 func (w *Writer) room(f *Feature) int {
 	return 2*binary.MaxVarintLen32 + len(f.Name) + len(f.Counts)*(4*binary.MaxVarintLen32+classBytes)
 }
 
-// Flush emits the block that is being written, if it has any features.
+// Flush emits the current block if it has features.
 func (w *Writer) Flush() error {
 	if w.features == 0 {
 		return nil
@@ -350,16 +348,16 @@ func (w *Writer) Flush() error {
 	return w.Emit(b)
 }
 
-// Zero is the block without features.
+// Zero returns the block without features.
 func Zero() []byte {
 	b := append([]byte(magic), 0, 0)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// addCounts adds without overflow: 2⁶² occurrences are more than any corpus has, so beyond lies an error.
+// addCounts adds counts. More than 2⁶² is an error, because no corpus is that large.
 func addCounts(a, b int64) (int64, error) {
 	if a > math.MaxInt64/2-b {
-		return 0, errors.New("a count is beyond 2⁶²")
+		return 0, errors.New("a count exceeds 2⁶²")
 	}
 	return a + b, nil
 }

@@ -183,14 +183,14 @@ func TestClassesThatNoDocumentHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := one(t, FullKeys, counts{"w": {"a": count(1, 1), "b": count(1, 1)}})
-	if _, err := Merge(FullKeys, other, b); err == nil || !strings.Contains(err.Error(), "a class came that no document has") {
+	if _, err := Merge(FullKeys, other, b); err == nil || !strings.Contains(err.Error(), "which no document has") {
 		t.Error(err)
 	}
 }
 
 func TestLabelsOfOneID(t *testing.T) {
 	same := func(string) ClassID { return 7 }
-	if _, err := newClasses([]string{"a", "b"}, same); err == nil || !strings.Contains(err.Error(), `"a" and "b" have one id`) {
+	if _, err := newClasses([]string{"a", "b"}, same); err == nil || !strings.Contains(err.Error(), `"a" and "b" have the same ID`) {
 		t.Error(err)
 	}
 }

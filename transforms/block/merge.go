@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Source is a sorted list of features that can be merged: a Reader, or a table of counts.
+// Source is a sorted list of features to merge: a Reader, or a table of counts.
 type Source interface {
 	Next() bool
 	Feature() *Feature
@@ -20,7 +20,7 @@ func compare(key uint64, name []byte, key2 uint64, name2 []byte) int {
 	return bytes.Compare(name, name2)
 }
 
-// Merge adds the counts of blocks. It returns one block, however large.
+// Merge adds the counts of blocks and returns one block of any size.
 func Merge(keys Keys, classes *Classes, blocks ...[]byte) ([]byte, error) {
 	sources, err := OpenAll(keys, classes, blocks)
 	if err != nil {
@@ -47,8 +47,8 @@ func OpenAll(keys Keys, classes *Classes, blocks [][]byte) (sources []Source, er
 	return sources, nil
 }
 
-// MergeSources calls visit with every feature of the sources, in order, with the sum of its counts. The feature is
-// valid during the call only.
+// MergeSources calls visit once for each feature of the sources, in order, with the sum of its counts over all sources.
+// classes is the number of classes. The feature is valid only during the call.
 func MergeSources(sources []Source, classes int, visit func(*Feature) error) error {
 	t, err := newTree(sources)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *adder) add(counts []Count) (err error) {
 	return nil
 }
 
-// take appends the sums to counts, sorted by class, and starts again from nothing.
+// take appends the sums to counts, sorted by class, and resets them to zero.
 func (a *adder) take(counts []Count) []Count {
 	slices.Sort(a.touched)
 	for _, class := range a.touched {

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// tree finds the least of the features that sources have next: a tournament, of which every inner node keeps the loser of
-// its match, so that a source that has moved on plays again only those on its way up. A match is decided by two keys that
-// lie together, which takes a third of the time of a heap of sources.
+// tree is a loser tree: a tournament that finds the smallest of the sources' next features. Each inner node keeps the loser
+// of its match, so a source that has moved on plays again only against the losers on its path to the root. A match compares
+// two keys that are close in memory, which takes a third of the time of a heap of sources.
 type tree struct {
-	keys     []uint64   // of the next features, by source; the largest there is where a source has ended
+	keys     []uint64   // of the next features, by source; MaxUint64 where a source has ended
 	features []*Feature // the next features, nil where a source has ended
 	sources  []Source
-	losers   []int32 // by inner node, from 1 on; the parent of node n is n/2, that of source i is (i+len(sources))/2
+	losers   []int32 // by inner node, from 1; the parent of node n is n/2, that of source i is (i+len(sources))/2
 	winner   int32
-	left     int // sources that have not ended
+	left     int // number of sources that have not ended
 }
 
 func newTree(sources []Source) (*tree, error) {
@@ -61,10 +61,10 @@ func (t *tree) less(i, j int32) bool {
 	return a != nil && (b == nil || bytes.Compare(a.Name, b.Name) < 0)
 }
 
-// first is the least feature.
+// first returns the smallest feature.
 func (t *tree) first() *Feature { return t.features[t.winner] }
 
-// alone reports whether no other source has the first feature: none on its way up has its key.
+// alone reports whether no other source has the first feature's key: no loser on its path to the root has.
 func (t *tree) alone() bool {
 	key := t.keys[t.winner]
 	for n := (int(t.winner) + len(t.sources)) / 2; n > 0; n /= 2 {
@@ -75,7 +75,7 @@ func (t *tree) alone() bool {
 	return true
 }
 
-// advance moves the source of the first feature on.
+// advance moves the source of the first feature to its next one.
 func (t *tree) advance() error {
 	w := t.winner
 	err := t.next(w)

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// Unit is what n-grams are made of.
+// Unit is the unit of n-grams.
 type Unit int
 
-// The units, each as scikit-learn's CountVectorizer has it under the same name.
+// The units are those of the parameter analyzer of scikit-learn's CountVectorizer.
 const (
-	Word   Unit = iota // words; an n-gram has one space between two
-	Char               // characters, where white space of two or more characters is one space
-	CharWB             // characters of one word at a time, where words are what white space separates, with a space on each side
+	Word   Unit = iota // words; those of an n-gram are joined by one space
+	Char               // characters; two or more characters of white space are one space
+	CharWB             // characters within words, which are separated by white space and padded with a space on each side
 )
 
 var unitNames = [...]string{"word", "char", "char_wb"}
 
-// String is the name of the unit.
+// String returns the name of the unit.
 func (u Unit) String() string { return unitNames[u] }
 
 // ParseUnit is the inverse of String.
@@ -31,22 +31,22 @@ func ParseUnit(name string) (Unit, error) {
 	return 0, fmt.Errorf("%s is not word, char or char_wb", name)
 }
 
-// TokenPattern is what a word is, as CountVectorizer has it.
+// TokenPattern matches a word. It is the default token_pattern of CountVectorizer.
 const TokenPattern = `(?u)\b\w\w+\b`
 
-// Analyzer says what the features of a text are: its n-grams of Min to Max units. The zero value stands for words.
+// Analyzer defines the features of a text: its n-grams of Min to Max units. The zero value stands for single words.
 type Analyzer struct {
 	Unit     Unit
 	Min, Max int
 }
 
-// Sizes returns the least and the most units of a feature.
+// Sizes returns the smallest and the largest number of units of a feature.
 func (a Analyzer) Sizes() (least, most int) { return max(a.Min, 1), max(a.Max, 1) }
 
-// MaxNameBytes is how many bytes the names of one document may have in all.
+// MaxNameBytes is the largest total size in bytes of the names in one document.
 const MaxNameBytes = 2<<30 - 1<<20
 
-// NameBytes is how many bytes the names of a document of n bytes may have in all.
+// NameBytes returns the largest total size in bytes of the names in a document of n bytes.
 func (a Analyzer) NameBytes(n int) int {
 	sizes := 0
 	least, most := a.Sizes()
@@ -59,11 +59,11 @@ func (a Analyzer) NameBytes(n int) int {
 // words reports whether the features are single words.
 func (a Analyzer) words() bool { return a.Unit == Word && a.Max <= 1 }
 
-// grams cuts one text after the other into units, of which the n-grams are ranges.
+// grams splits a text into units. An n-gram is a range of units.
 type grams struct {
-	text   []byte  // the units, one behind the other, and room to read past its end
-	starts []int32 // where the units of text start; each run has one more, which is where the next unit would start
-	runs   []int32 // where runs end in starts; no n-gram goes from one to the next
+	text   []byte  // the units, and padding after them
+	starts []int32 // where units start in text; each run has one more, its end
+	runs   []int32 // where runs end in starts; an n-gram is within one run
 	gap    int32   // bytes between two units
 }
 
@@ -74,7 +74,7 @@ func (g *grams) reset(room int) {
 	g.text, g.starts, g.runs, g.gap = g.text[:cap(g.text)], g.starts[:0], g.runs[:0], 0
 }
 
-// splitWords makes a run of the words of a text but those that are stopped.
+// splitWords makes one run of the words of a text, without stop words.
 func (g *grams) splitWords(w *Words, stopped func(word []byte, start, end int) bool) {
 	g.reset(w.size + len(w.edges)/2)
 	g.gap = 1
@@ -85,7 +85,7 @@ func (g *grams) splitWords(w *Words, stopped func(word []byte, start, end int) b
 			continue
 		}
 		g.starts = append(g.starts, int32(at))
-		if end-start <= 16 { // w.lower has room behind its end, and so has g.text
+		if end-start <= 16 { // w.lower and g.text are padded
 			copy(g.text[at:at+16], w.lower[start:start+16])
 		} else {
 			copy(g.text[at:], w.lower[start:end])
@@ -103,7 +103,7 @@ func (g *grams) end(at int) {
 	g.runs = append(g.runs, int32(len(g.starts)))
 }
 
-// splitChars makes a run of the characters of a text.
+// splitChars makes one run of the characters of a text.
 func (g *grams) splitChars(lower []byte) {
 	g.reset(len(lower))
 	at := 0
@@ -128,7 +128,7 @@ func (g *grams) splitChars(lower []byte) {
 	g.end(at)
 }
 
-// splitCharsOfWords makes a run of the characters of each word, and of a space before and behind it.
+// splitCharsOfWords makes a run of each word's characters, with a space before and after them.
 func (g *grams) splitCharsOfWords(lower []byte) {
 	g.reset(2*len(lower) + 2)
 	at, inWord := 0, false
@@ -155,8 +155,8 @@ func (g *grams) splitCharsOfWords(lower []byte) {
 	}
 }
 
-// char returns the length of the character at the start of b, which is valid UTF-8, and whether it is white space as
-// Python has it: what Unicode says, and four separators of ASCII.
+// char returns the length of the character at the start of b, which is valid UTF-8, and whether it is white space by
+// Python's definition: that of Unicode, and four separators of ASCII.
 func char(b []byte) (n int, space bool) {
 	if c := b[0]; c < utf8.RuneSelf {
 		return 1, c == ' ' || '\t' <= c && c <= '\r' || 0x1c <= c && c <= 0x1f

@@ -6,11 +6,11 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
-// MaxHashBits is the most that Config.HashBits may be.
+// MaxHashBits is the largest Config.HashBits.
 const MaxHashBits = 32
 
-// AppendBucket appends the name under which the features of a key are counted where there are 2ⁿ buckets: the number of
-// the bucket, n leading bits of the key, in hexadecimal digits, as many for one as for another.
+// AppendBucket appends the name of the bucket of a key: the leading bits of the key as a hexadecimal number, with the same
+// number of digits for all buckets.
 func AppendBucket(b []byte, key uint64, bits int) []byte {
 	digits := (bits + 3) / 4
 	bucket := key >> (64 - bits)
@@ -25,7 +25,7 @@ func bucketKeys(bits int) block.Keys {
 	return func(name []byte) uint64 {
 		bucket, err := strconv.ParseUint(string(name), 16, bits)
 		if err != nil {
-			return 0 // which is out of order, or no key of this shard
+			return 0 // a corrupt name: the key is out of order, or of another shard
 		}
 		return bucket << (64 - bits)
 	}
@@ -35,13 +35,13 @@ func bucketKeys(bits int) block.Keys {
 type Buckets struct {
 	bits int
 	set  map[uint64]bool
-	near []uint64 // a bit for each value of the leading bits of a bucket of the set, which spares most lookups
+	near []uint64 // a bit for each value of the leading bits: is there a bucket in the set? It saves most lookups
 }
 
-// nearBits is how many leading bits Buckets.near knows: 32 KB, which the fastest cache holds.
+// nearBits is the number of leading bits for Buckets.near: 32 KB, which fits into the fastest cache.
 const nearBits = 18
 
-// NewBuckets returns an empty set of some of 2ⁿ buckets.
+// NewBuckets returns an empty set, of 2^bits possible buckets.
 func NewBuckets(bits int) *Buckets {
 	return &Buckets{bits: bits, set: map[uint64]bool{}, near: make([]uint64, 1<<(nearBits-6))}
 }
@@ -50,7 +50,7 @@ func NewBuckets(bits int) *Buckets {
 func (b *Buckets) Add(key uint64) {
 	bucket := key >> (64 - b.bits)
 	b.set[bucket] = true
-	// Of few bits, a bucket has several values of the leading bits.
+	// With few bits, a bucket covers several values of the leading bits.
 	least := bucket << (64 - b.bits)
 	most := least + (1<<(64-b.bits) - 1)
 	for at := least >> (64 - nearBits); at <= most>>(64-nearBits); at++ {

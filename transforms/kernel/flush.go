@@ -9,7 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
-// Tables are the features that a counter has counted, sorted. They have the memory of its tables.
+// Tables are the sorted features of a counter. They use the memory of its tables.
 type Tables struct {
 	labels   []string
 	ids      []block.ClassID
@@ -19,7 +19,7 @@ type Tables struct {
 	hashBits int
 }
 
-// Take returns what was counted since the last Flush, and leaves the counter without tables.
+// Take returns the counts since the last Flush, and leaves the counter without tables.
 func (c *Counter) Take(shards int) *Tables {
 	t := c.sort(shards)
 	for _, label := range t.labels {
@@ -29,8 +29,9 @@ func (c *Counter) Take(shards int) *Tables {
 	return t
 }
 
-// Flush writes everything counted since the last Flush as sorted blocks of at most limit bytes, none of which has
-// features of more than one of the shards, and empties the tables. emit may keep a block unless reuse is set.
+// Flush emits the counts since the last Flush as sorted blocks of at most limit bytes, unless a single feature is larger,
+// and empties the tables. A block has features of one shard, and shards come in order. emit may keep a block unless reuse
+// is set.
 func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []byte) error) error {
 	t := c.sort(shards)
 	shard := 0
@@ -60,7 +61,7 @@ func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []
 			c.memory += t.bytes()
 		}
 	}
-	if c.over() { // there is less memory than there was
+	if c.over() { // the limit is lower than before
 		for _, cl := range c.classes {
 			c.drop(cl)
 		}
@@ -69,8 +70,8 @@ func (c *Counter) Flush(shards, limit int, reuse bool, emit func(shard int, b []
 	return nil
 }
 
-// keptTables is how many classes keep their tables from one flush to the next. Of many more, only some come back soon, and
-// a table that is mostly empty keeps others from growing.
+// keptTables is the largest number of classes that keep their tables after a flush. With more classes, most tables would
+// stay nearly empty and take the memory that others need to grow.
 const keptTables = 64
 
 func (c *Counter) drop(cl *class) {
@@ -80,14 +81,14 @@ func (c *Counter) drop(cl *class) {
 	}
 }
 
-// sort sorts the tables, and adds up what the classes have.
+// sort sorts the tables and adds their sums to the classes.
 func (c *Counter) sort(shards int) *Tables {
 	t := &Tables{labels: slices.Sorted(maps.Keys(c.classes)), shards: shards, hashBits: c.config.HashBits}
 	for _, label := range t.labels {
 		cl := c.classes[label]
 		t.ids = append(t.ids, cl.id)
 		var entries []entry
-		var total sums
+		var total tableSums
 		if cl.table != nil {
 			entries, total = cl.table.sorted()
 		}
@@ -101,7 +102,7 @@ func (c *Counter) sort(shards int) *Tables {
 	return t
 }
 
-// Bytes is how much memory the tables take.
+// Bytes returns how much memory the tables take.
 func (t *Tables) Bytes() (n int) {
 	for _, table := range t.tables {
 		if table != nil {
@@ -119,7 +120,7 @@ func (t *Tables) all() (sources []block.Source) {
 	return sources
 }
 
-// Shard returns the features of a shard, by the numbers of their classes.
+// Shard returns the features of a shard, with classes numbered as in classes.
 func (t *Tables) Shard(shard int, classes *block.Classes) (sources []block.Source, err error) {
 	numbers, err := classes.Numbers(t.ids)
 	if err != nil {
@@ -144,8 +145,8 @@ type source struct {
 	hashBits int
 	at       block.Feature
 	name     []byte
-	ahead    int    // entries whose names were loaded
-	touched  uint32 // keeps the compiler from dropping loads
+	ahead    int    // entries whose names are loaded
+	touched  uint32 // keeps the compiler from removing loads
 }
 
 func (s *source) Next() bool {
@@ -168,8 +169,8 @@ func (s *source) Next() bool {
 	return true
 }
 
-// load loads the names of the next entries: they stand where their features were first seen, and memory answers several
-// questions at once.
+// load loads the names of the next entries at once. They are not in the order of the entries, so few are in the cache, and
+// the processor can wait for several loads at once.
 func (s *source) load() {
 	n := min(len(s.entries), batchSize)
 	for i := range s.entries[:n] {

@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// Sketch estimates how many distinct features there are, to about 2 %, for a line of progress and for nothing else: a
-// HyperLogLog of 4096 registers. The zero value is empty. Several goroutines may share one.
+// Sketch estimates the number of distinct features with a standard error of about 2 %, for the display of progress only. It
+// is a HyperLogLog with 4096 registers. The zero value is empty. Several goroutines may share one.
 type Sketch struct {
 	registers [1 << sketchBits]atomic.Uint32
 }
 
 const sketchBits = 12
 
-// Add notes a feature by its key, of which only the leading bits may be in use.
+// Add adds a feature by its key. Only the leading bits of the key may be in use.
 func (s *Sketch) Add(key uint64) {
 	key = bits.ReverseBytes64(key*0x9e3779b97f4a7c15) * 0x9e3779b97f4a7c15
 	r := &s.registers[key>>(64-sketchBits)]
@@ -23,7 +23,7 @@ func (s *Sketch) Add(key uint64) {
 	}
 }
 
-// Estimate returns about how many distinct features were added.
+// Estimate returns the approximate number of distinct features.
 func (s *Sketch) Estimate() int64 {
 	const n = 1 << sketchBits
 	var inverse float64

@@ -9,30 +9,30 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 )
 
-// table counts the features of one class: an open-addressed hash table, probed linearly from the leading bits of the
-// key. The bits put the entries almost in the order of their keys, which is the order of the blocks they end in.
+// table counts the features of one class: an open-addressed hash table with linear probing. The slot is the leading bits of
+// the key, so the entries are nearly sorted by key, which is the order of blocks.
 type table struct {
-	entries []entry // 2ⁿ slots, and some behind them so that probes need not wrap around; the last of all stays empty
-	behind  int     // slots behind
+	entries []entry // 2ⁿ slots, and more behind them so that probing does not wrap around; the last one stays empty
+	behind  int     // number of slots behind the 2ⁿ
 	shift   int     // from a key to its slot
 	used    int
-	names   [][]byte // chunks, in which each name is its length, in two bytes, and its bytes
-	spare   [][]byte // chunks that are free: memory that was touched before is the cheapest
+	names   [][]byte // chunks of names, each after its length in two bytes
+	spare   [][]byte // free chunks, kept because the first use of new memory is slow
 	nameEnd int      // end of the last name, counted over all chunks as if each were full
-	stop    uint32   // where the names of the features begin, behind those of the stop words
+	stop    uint32   // start of the names of the features; those of the stop words are before
 }
 
 // entry is a feature of the table.
 type entry struct {
 	key       uint64
 	check     uint64
-	name      uint32 // where it stands in names, see table.nameOf; 0 marks an empty slot
+	name      uint32 // place of the name, see table.nameOf; 0 marks an empty slot
 	count     uint32
 	documents uint32
-	last      uint32 // the document that last had it
+	last      uint32 // number of the last document that had it
 }
 
-// occur counts an occurrence in a document, without a branch that the processor would have to guess.
+// occur counts an occurrence in a document, without a branch that the processor might mispredict.
 func (e *entry) occur(document uint32) {
 	e.count++
 	var first uint32
@@ -47,13 +47,13 @@ const (
 	minTableBits   = 6
 	largeTableBits = 16
 	minBehind      = 64
-	chunkBits      = 22      // of the size of a chunk of names
-	maxNameBytes   = 1 << 29 // of a table before a document, whose own names are below the rest of the range of entry.name
-	entryBytes     = 32      // half a cache line, so that finding a feature and counting it touches one
+	chunkBits      = 22      // a chunk of names has 2²² bytes
+	maxNameBytes   = 1 << 29 // of a table before a document, so that entry.name has room for the names of the document
+	entryBytes     = 32      // half a cache line, so that a lookup and its count touch one line
 )
 
-// MaxName is the length in bytes of the longest feature that is counted. Longer words are no words of a language; they are
-// dropped, and counted as such.
+// MaxName is the length in bytes of the longest name of a feature. Features with longer names are dropped; Totals.Overlong
+// has their number.
 const MaxName = 1<<16 - 1
 
 func newTable() *table {
@@ -74,19 +74,19 @@ func (t *table) bytes() int { return entryBytes*len(t.entries) + t.chunks() }
 
 func (t *table) chunks() int { return cap(t.names[0]) + (len(t.names)-1+len(t.spare))<<chunkBits }
 
-// slots is the size of the table, but for those behind it.
+// slots is the number of slots without those behind.
 func (t *table) slots() int { return len(t.entries) - t.behind }
 
 // crowded reports whether the table should grow before it takes another feature.
 func (t *table) crowded() bool { return 8*t.used >= 5*t.slots() }
 
-// packed reports whether the table has to grow before it takes another feature.
+// packed reports whether the table must grow before it takes another feature.
 func (t *table) packed() bool { return 4*t.used >= 3*t.slots() }
 
-// growth is how much memory it takes to grow, during which the table is there twice.
+// growth is how much more memory the table takes while it grows, when the old and the new one exist.
 func (t *table) growth() int { return entryBytes * t.slots() << t.step() }
 
-// step is by how many bits a table grows: a small one to four times its size, so that few entries move more than once.
+// step is the number of bits by which the table grows. A small one grows to four times its size, to move entries less often.
 func (t *table) step() int {
 	if 64-t.shift < largeTableBits-1 {
 		return 2
@@ -94,7 +94,7 @@ func (t *table) step() int {
 	return 1
 }
 
-// find returns the entry of a feature, which is new if its name is 0. Its check is not that of a long name.
+// find returns the entry of a feature with a short name, or an empty one, whose name is 0.
 func (t *table) find(key, check uint64) *entry {
 	for i := key >> t.shift; ; i++ {
 		e := &t.entries[i]
@@ -104,7 +104,7 @@ func (t *table) find(key, check uint64) *entry {
 	}
 }
 
-// findLong is find for a feature that only its name tells from others.
+// findLong is find for a feature with a long name, for which the name itself is compared.
 func (t *table) findLong(key, check uint64, name []byte) *entry {
 	for i := key >> t.shift; ; i++ {
 		e := &t.entries[i]
@@ -114,7 +114,7 @@ func (t *table) findLong(key, check uint64, name []byte) *entry {
 	}
 }
 
-// findNamed is find for any feature.
+// findNamed is find for a feature with any name.
 func (t *table) findNamed(key, check uint64, name []byte) *entry {
 	if feature.IsLong(check) {
 		return t.findLong(key, check, name)
@@ -122,7 +122,7 @@ func (t *table) findNamed(key, check uint64, name []byte) *entry {
 	return t.find(key, check)
 }
 
-// insert finds room for a feature that the table does not have, and gives it its name. Without one it has none.
+// insert adds a new feature. A nil name is not stored.
 func (t *table) insert(key, check uint64, name []byte) *entry {
 	e := t.free(key)
 	e.key, e.check, e.name = key, check, 1
@@ -133,8 +133,8 @@ func (t *table) insert(key, check uint64, name []byte) *entry {
 	return e
 }
 
-// free returns the first empty slot for a key. Where that is the last of all, there must be more: twice as many behind the
-// table, however many keys want to be there.
+// free returns the first empty slot for a key. If it is the last slot, free doubles the number of slots behind the table, so
+// that one stays empty.
 func (t *table) free(key uint64) *entry {
 	i := int(key >> t.shift)
 	for t.entries[i].name != 0 {
@@ -149,7 +149,7 @@ func (t *table) free(key uint64) *entry {
 	return &t.entries[i]
 }
 
-// keep appends a name to the last chunk, or starts another one.
+// keep appends a name to the last chunk, or to a new one, and returns its place.
 func (t *table) keep(name []byte) uint32 {
 	last := len(t.names) - 1
 	if t.nameEnd-last<<chunkBits+2+len(name) > 1<<chunkBits {
@@ -192,7 +192,7 @@ func (t *table) nameOf(e *entry) []byte {
 	return chunk[at+2 : at+2+n]
 }
 
-// forget drops all names. Place 0 is that of no name.
+// forget removes all names. No name has place 0.
 func (t *table) forget() {
 	if len(t.names) == 0 {
 		t.names = [][]byte{make([]byte, 1, 1<<10)}
@@ -202,7 +202,7 @@ func (t *table) forget() {
 	t.nameEnd = 1
 }
 
-// reset empties the table but for its stop words.
+// reset empties the table and inserts the stop words.
 func (t *table) reset(stopWords [][]byte, narrow narrow) {
 	clear(t.entries)
 	t.used = 0
@@ -219,15 +219,15 @@ func (t *table) reset(stopWords [][]byte, narrow narrow) {
 	t.stop = uint32(t.nameEnd)
 }
 
-// sums are over the entries of a table.
-type sums struct {
+// tableSums are sums over the entries of a table.
+type tableSums struct {
 	documents int64
 	stopped   int64 // occurrences of stop words
 }
 
-// sorted returns the entries but the stop words, in the order of their keys and names. It uses the table's own memory: only
-// reset may come after it.
-func (t *table) sorted() (used []entry, total sums) {
+// sorted returns the entries without stop words, sorted by key and name. It reorders the table itself, which must be reset
+// before it is used again.
+func (t *table) sorted() (used []entry, total tableSums) {
 	used = t.entries[:0]
 	for i := range t.entries {
 		e := &t.entries[i]
@@ -248,7 +248,7 @@ func (t *table) sorted() (used []entry, total sums) {
 		for j < len(used) && used[j].key == used[i].key {
 			j++
 		}
-		if j > i+1 { // keys collide: the names decide
+		if j > i+1 { // the keys collide: sort by name
 			slices.SortFunc(used[i:j], func(a, b entry) int { return bytes.Compare(t.nameOf(&a), t.nameOf(&b)) })
 		}
 		i = j
@@ -256,8 +256,8 @@ func (t *table) sorted() (used []entry, total sums) {
 	return used, total
 }
 
-// insertionSort sorts entries by key if they are almost sorted, which they are unless the keys are very short. It gives
-// up, and returns false, when entries are too far from their place.
+// insertionSort sorts entries by key if they are nearly sorted, which they are unless the keys are very short. It returns
+// false if entries are too far from their place.
 func insertionSort(entries []entry) bool {
 	moves := 16 * len(entries)
 	for i := 1; i < len(entries); i++ {

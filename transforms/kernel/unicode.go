@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// isWordRune is Python's \w: an underscore, or str.isalnum(), that is letters and whatever has a numeric value.
-// Marks do not belong to words.
+// isWordRune is Python's \w: an underscore, or str.isalnum(), which is true for letters and for characters with a numeric
+// value, and false for marks.
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		_, word := foldByte(byte(r))
@@ -15,21 +15,21 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// A folding is what fold does with a code point that is not ASCII: its lowest 24 bits are what its lower case changes in
-// the first three bytes, the first byte lowest; from bit 24 on it has a bit for each byte of a word character.
+// A folding tells fold what to do with a code point that is not ASCII. Its low 24 bits are the XOR of the first three bytes
+// with those of the lower case, the first byte lowest; from bit 24 on, it has a bit for each byte of a word character.
 type folding uint32
 
 const (
 	changes folding = 1<<24 - 1
-	odd     folding = 1 << 31 // and nothing else: it is left to foldRune
+	odd     folding = 1 << 31 // no other bit is set: foldRune handles it
 )
 
-// wordFolding is the folding of a word character of n bytes that stays as it is.
+// wordFolding is the folding of a word character of n bytes that is its own lower case.
 func wordFolding(n int) folding { return (1<<n - 1) << 24 }
 
-// blockOf says in which block the folding of a code point is. A block is for 64 code points, which have all bytes but the
-// last in common. Many share the first ones: that of code points that are nothing to fold, those of word characters of
-// two, three and four bytes, and that of odd ones. The others are 344.
+// blockOf has the number of the block of a code point's folding. A block has the foldings of 64 code points, which differ only
+// in the last byte. The first blocks are shared: for code points without folding, for word characters of two, three and four
+// bytes, and for odd ones. There are 344 others.
 var (
 	blockOf [(unicode.MaxRune + 1) >> 6]uint16
 	blocks  = make([][64]folding, oddBlock+1, 384)
@@ -37,7 +37,7 @@ var (
 
 const oddBlock = utf8.UTFMax + 1
 
-// init takes 0.2 ms, as it goes by the ranges of package unicode and not by code points.
+// init takes 0.2 ms, because it goes through the ranges of package unicode, not through code points.
 func init() {
 	for i := range 64 {
 		for n := 2; n <= utf8.UTFMax; n++ {
@@ -60,7 +60,7 @@ func init() {
 			}
 		}
 	}
-	// Bytes that look like ASCII or surrogates in two or three bytes are not UTF-8.
+	// ASCII in two or three bytes and surrogates are not valid UTF-8.
 	for r := rune(0); r < utf8.RuneSelf; r += 64 {
 		blockOf[r>>6] = oddBlock
 	}
@@ -69,7 +69,7 @@ func init() {
 	}
 }
 
-// addWords marks a range as word characters that stay as they are.
+// addWords marks a range as word characters that are their own lower case.
 func addWords(low, high, stride rune) {
 	for r := low; r <= high; r += stride {
 		n := utf8.RuneLen(r)
@@ -92,7 +92,7 @@ func setFolding(r rune, f folding) {
 	blocks[i][r&63] = f
 }
 
-// foldingOf is the folding of a code point that is not ASCII, by its definition.
+// foldingOf returns the folding of a code point that is not ASCII, by the definition.
 func foldingOf(r rune) folding {
 	l := unicode.ToLower(r)
 	n := utf8.RuneLen(r)
@@ -167,8 +167,8 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isCaseIgnorable is Unicode's derived property Case_Ignorable: marks that take no room, format characters, modifiers,
-// and the characters that Word_Break calls MidLetter, MidNumLet and Single_Quote.
+// isCaseIgnorable is Unicode's derived property Case_Ignorable: nonspacing and enclosing marks, format characters,
+// modifiers, and the characters with Word_Break = MidLetter, MidNumLet or Single_Quote.
 func isCaseIgnorable(r rune) bool {
 	switch r {
 	case '\'', '.', ':', 0xb7, 0x387, 0x55f, 0x5f4, 0x2018, 0x2019, 0x2024, 0x2027, 0xfe13, 0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a:
@@ -177,8 +177,8 @@ func isCaseIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }
 
-// invalidBytes returns how many bytes at the start of b, which is not valid UTF-8 there, Python replaces by one U+FFFD:
-// the longest start of a valid character, or one byte.
+// invalidBytes returns how many bytes at the start of b, which are invalid UTF-8, Python replaces by one U+FFFD: the longest
+// prefix of a valid character, or one byte.
 func invalidBytes(b []byte) int {
 	low, high, want := byte(0x80), byte(0xbf), 0
 	switch c := b[0]; {

@@ -1,7 +1,7 @@
-// Package kernel is the loop that touches the text: it lowers the case, finds the words, and counts them per class in
-// a hash table, all of one document before the next. It knows nothing of Beam.
+// Package kernel counts the features of documents: it converts a text to lower case, finds its words or n-grams, and counts
+// them in a hash table for each class. It does not depend on Beam.
 //
-// Words are those of scikit-learn's CountVectorizer(): the pattern (?u)\b\w\w+\b on the lower-cased text.
+// Words are those of scikit-learn's CountVectorizer(): matches of (?u)\b\w\w+\b in the lower-case text.
 package kernel
 
 import (
@@ -12,29 +12,29 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 )
 
-// Words finds the words of one text after the other.
+// Words finds the words of a text. It reuses its memory for the next one.
 type Words struct {
-	// Replaced counts sequences of bytes that are not UTF-8; each is U+FFFD, which separates words.
+	// Replaced counts sequences of invalid UTF-8. Each is replaced by U+FFFD, which is not part of a word.
 	Replaced int64
 
-	lower  []byte   // the lower-cased text, and room to read past its end
-	isWord []uint64 // a bit for each byte of lower: does it belong to a word character?
-	edges  []int32  // where words start and end in lower, alternately
-	size   int      // of the text in lower
+	lower  []byte   // the lower-case text, and padding after it
+	isWord []uint64 // a bit for each byte of lower: is it part of a word character?
+	edges  []int32  // start and end of each word in lower
+	size   int      // size of the text in lower
 }
 
-// Split lowers the case of text and finds its words. They are valid until the next call.
+// Split converts text to lower case and finds its words. They are valid until the next call.
 func (w *Words) Split(text []byte) {
 	w.fold(text)
 	w.findEdges()
 }
 
-// isWord reports whether n bytes of word characters, n at most utf8.UTFMax, are more than one character.
+// isWord reports whether n ≤ utf8.UTFMax bytes of word characters are more than one character.
 func isWord(first byte, n int) bool {
 	return n > 1 && (first < utf8.RuneSelf || runeBytes(first) < n)
 }
 
-// IsWord reports whether a text is one word as Split finds it, in lower case and with nothing around it.
+// IsWord reports whether a text is exactly one word in lower case.
 func IsWord(text string) bool {
 	var w Words
 	w.Split([]byte(text))
@@ -42,7 +42,7 @@ func IsWord(text string) bool {
 		(w.size > utf8.UTFMax || isWord(w.lower[0], w.size))
 }
 
-// Text returns the lower-cased text. At least feature.Padding bytes follow it in its array.
+// Text returns the lower-case text. At least feature.Padding bytes follow it in memory.
 func (w *Words) Text() []byte { return w.lower[:w.size] }
 
 // runeBytes is the length of the character that starts with the byte first, which is not ASCII.
@@ -53,8 +53,8 @@ const (
 	highs = 0x80 * ones
 )
 
-// foldASCII lowers the case of eight bytes below 0x80 and returns a bit for each that is in [0-9a-z_], the first byte's
-// lowest. The additions carry into bit 7 of a byte where it is at least, or above, the letter named.
+// foldASCII converts eight ASCII bytes to lower case and returns a bit for each that is in [0-9a-z_]; bit 0 is for the first
+// byte. An addition sets bit 7 of a byte if the byte is at least (or above) the letter in it.
 func foldASCII(x uint64) (lower, word uint64) {
 	upper := (x + (0x80-'A')*ones) &^ (x + (0x7f-'Z')*ones) & highs
 	lower = x | upper>>2
@@ -65,10 +65,10 @@ func foldASCII(x uint64) (lower, word uint64) {
 	return lower, gather(word)
 }
 
-// gather returns bit 7 of each of eight bytes that have no others, the first byte's lowest.
+// gather returns bit 7 of each of eight bytes, whose other bits are 0; bit 0 is for the first byte.
 func gather(x uint64) uint64 { return x >> 7 * 0x0102040810204080 >> 56 }
 
-// fold writes the lower-cased text to w.lower and marks its word characters in w.isWord.
+// fold writes the lower-case text to w.lower and marks its word characters in w.isWord.
 func (w *Words) fold(text []byte) {
 	w.reserve(len(text))
 	at, i := 0, 0
@@ -101,8 +101,8 @@ func (w *Words) fold(text []byte) {
 	w.size = at
 }
 
-// foldMixed is fold for b, which is the n bytes at text[i], and zeros if they are fewer than 64. It returns how far it
-// came, which is not the end where the last character may go beyond it, and whether there was anything but ASCII.
+// foldMixed is fold for b, the n bytes at text[i], followed by zeros if n < 64. It returns the next at and i, which are before
+// the end of b if its last character may continue after it, and whether b has bytes that are not ASCII.
 func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, bool) {
 	out := (*[64]byte)(w.lower[at:])
 	var mask, others uint64
@@ -117,7 +117,7 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, boo
 	}
 	mixed := others != 0
 	blocks := blocks
-	// j&63 says to the compiler that it is no more: 13 % of the speed of Russian.
+	// j&63 tells the compiler that j < 64, which makes Russian 13 % faster.
 	for others != 0 {
 		j := bits.TrailingZeros64(others)
 		if j > 64-utf8.UTFMax {
@@ -145,7 +145,7 @@ func (w *Words) foldMixed(text []byte, at, i, n int, b *[64]byte) (int, int, boo
 			if nextAt-at == k {
 				continue
 			}
-			// It has another length in lower case: what follows moves.
+			// Its length changes in lower case, so the rest moves.
 			w.mark(at, mask&(1<<j-1))
 			mask &^= 1<<k - 1
 			if nextAt < k {
@@ -178,7 +178,7 @@ func foldByte(c byte) (lower byte, word uint64) {
 	return c, 0
 }
 
-// foldRune is fold for one character that is not ASCII, or a sequence of bytes that is none.
+// foldRune is fold for one character that is not ASCII, or for one sequence of invalid UTF-8.
 func (w *Words) foldRune(text []byte, at, i int) (int, int) {
 	r, n := utf8.DecodeRune(text[i:])
 	if r == utf8.RuneError && n == 1 {
@@ -198,13 +198,13 @@ func (w *Words) foldRune(text []byte, at, i int) (int, int) {
 	return at, i + n
 }
 
-// mark sets bits of isWord from bit at on.
+// mark sets the bits of mask in isWord, from bit at on.
 func (w *Words) mark(at int, mask uint64) {
 	w.isWord[at>>6] |= mask << (at & 63)
 	w.isWord[at>>6+1] |= mask >> 1 >> (63 - at&63)
 }
 
-// slack is how far beyond the text fold may write and HashAt may read.
+// slack is the padding: how far after the text fold may write and HashAt may read.
 const slack = 64 + feature.Padding
 
 // replace returns text as valid UTF-8.
@@ -221,8 +221,8 @@ func (w *Words) replace(text []byte) (valid []byte) {
 	return valid
 }
 
-// reserve makes room for a text of n bytes, which in lower case has three times as many at most: where all of it is bytes
-// that are not UTF-8. It clears the marks.
+// reserve makes room for a text of n bytes and clears the marks. In lower case it has at most 3n bytes, if all of it is
+// invalid UTF-8.
 func (w *Words) reserve(n int) {
 	n *= 3
 	if len(w.lower) < n+slack {
@@ -232,7 +232,7 @@ func (w *Words) reserve(n int) {
 	clear(w.isWord[:n/64+2])
 }
 
-// findEdges lists the places where w.isWord changes.
+// findEdges lists the positions where w.isWord changes.
 func (w *Words) findEdges() {
 	if need := w.size + 2; cap(w.edges) < need {
 		w.edges = make([]int32, need+need/4)

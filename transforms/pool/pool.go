@@ -45,7 +45,7 @@ var errAbandoned = errors.New("the runner has abandoned the bundle")
 // Pool is a set of goroutines that work on one bundle. Its methods are for one goroutine. A nil *Pool is a bundle without
 // elements: Finish and Abandon do nothing.
 type Pool[E any] struct {
-	elements  chan E
+	elements  chan *E       // pointers, because a channel allocates all its elements at once
 	done      chan struct{} // a single worker has finished its element; nil if there are several workers
 	emissions chan emission // closed when all goroutines have ended
 	ctx       context.Context
@@ -70,9 +70,9 @@ func Start[E any](ctx context.Context, threads int, work Work[E]) *Pool[E] {
 	p := &Pool[E]{emissions: make(chan emission)}
 	p.ctx, p.fail = context.WithCancelCause(ctx)
 	if threads == 1 {
-		p.elements, p.done = make(chan E), make(chan struct{})
+		p.elements, p.done = make(chan *E), make(chan struct{})
 	} else {
-		p.elements = make(chan E, queueSize)
+		p.elements = make(chan *E, queueSize)
 	}
 	var wg sync.WaitGroup
 	for range threads {
@@ -97,7 +97,7 @@ func (p *Pool[E]) all(yield func(E) bool) {
 		case <-p.ctx.Done():
 			return
 		case e, ok := <-p.elements:
-			if !ok || !yield(e) {
+			if !ok || !yield(*e) {
 				return
 			}
 		}
@@ -148,7 +148,7 @@ func (p *Pool[E]) Do(e E, emit Emitter) error {
 	elements := p.elements
 	for p.ctx.Err() == nil {
 		select {
-		case elements <- e:
+		case elements <- &e:
 			if p.done == nil {
 				return nil
 			}

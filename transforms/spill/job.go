@@ -38,9 +38,9 @@ type Params struct {
 func (p Params) Validate() error {
 	switch {
 	case p.ID == "":
-		return errors.New("Job.ID is required")
+		return errors.New("missing Job.ID")
 	case p.MemoryBytes < 0:
-		return fmt.Errorf("Job.MemoryBytes is %d; it must not be negative", p.MemoryBytes)
+		return fmt.Errorf("invalid Job.MemoryBytes: %d; it must not be negative", p.MemoryBytes)
 	}
 	return nil
 }
