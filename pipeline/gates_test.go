@@ -132,7 +132,7 @@ func TestCountTakesAnyNumberOfClasses(t *testing.T) {
 	if exitOf(err) != modelio.ExitUsage {
 		t.Errorf("exit %d", exitOf(err))
 	}
-	contains(t, err, "--positive=none is no label", "and 80 more")
+	contains(t, err, "--positive=none: no such label", "and 80 more")
 	// One class is enough for counts.
 	if err := runCount(t, filepath.Join(t.TempDir(), "out"), documents(t, save(t, "in.tsv", "a\tsome words\n"))); err != nil {
 		t.Error(err)
@@ -280,7 +280,7 @@ func TestSelectFromATable(t *testing.T) {
 	}{
 		{table, nil, bernoulli, modelio.ExitUsage, "needs the number of documents: --class_documents=Hamilton=n"},
 		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, modelio.ExitUsage, `row 1: "upon" is in 374 documents of class Hamilton, which has 51`},
-		{table, map[string]int64{"Jay": 5}, sel, modelio.ExitUsage, "Jay is no class"},
+		{table, map[string]int64{"Jay": 5}, sel, modelio.ExitUsage, "unknown class Jay"},
 		{table, map[string]int64{"Madison": 14}, sel, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
 		{save(t, "whole.csv", "feature,Hamilton,Madison\nx,1,2\n"), map[string]int64{"Madison": 2}, bernoulli, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
 		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, modelio.ExitUsage, `row 4: "the" is in 10289.5 documents of class Hamilton; it must be a whole number`},
