@@ -118,7 +118,7 @@ func Summarize(p modelio.Published) Summary {
 
 // NewCorpus returns what a run counted.
 func NewCorpus(m modelio.Manifest) Corpus {
-	v := NewVocabulary(m.Options)
+	v := NewVocabulary(m.Run)
 	if m.Counts != nil && m.Counts.Size > 0 {
 		v = Vocabulary{Feature: "feature"}
 	}

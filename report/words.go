@@ -20,20 +20,17 @@ type Vocabulary struct {
 	Buckets int64  // hash buckets; 0 if features are counted by name
 }
 
-// NewVocabulary returns the vocabulary of a run with the options of its manifest.
-func NewVocabulary(options map[string]string) Vocabulary {
+// NewVocabulary returns the vocabulary of a run.
+func NewVocabulary(run modelio.Run) Vocabulary {
+	a := run.Analysis()
 	v := Vocabulary{Feature: "word", Token: "word"}
-	if ofCharacters(options) || options["ngrams"] != "" {
+	if a.Characters() || a.Ngrams[1] > 1 {
 		v = Vocabulary{Feature: "n-gram", Token: "n-gram"}
 	}
-	if bits, err := strconv.Atoi(options["hash_bits"]); err == nil && bits > 0 {
-		v.Feature, v.Buckets = "bucket", 1<<bits
+	if a.HashBits > 0 {
+		v.Feature, v.Buckets = "bucket", 1<<a.HashBits
 	}
 	return v
-}
-
-func ofCharacters(options map[string]string) bool {
-	return strings.HasPrefix(options["analyzer"], "char")
 }
 
 const maxClasses = 10
@@ -152,7 +149,7 @@ func (m Model) bursts() string {
 
 // notes says what was read but not counted, and what is unknown about the features.
 func notes(p modelio.Published) (notes []string) {
-	d, v := p.Manifest.Drops, NewVocabulary(p.Manifest.Options)
+	d, v := p.Manifest.Drops, NewVocabulary(p.Manifest.Run)
 	var lines int64
 	var reasons []string
 	for reason, n := range d.Lines {
@@ -164,7 +161,7 @@ func notes(p modelio.Published) (notes []string) {
 	}
 	if d.Replaced > 0 {
 		effect := "separates words"
-		if ofCharacters(p.Manifest.Options) {
+		if p.Manifest.Analysis().Characters() {
 			effect = "counts as the character U+FFFD"
 		}
 		notes = append(notes, fmt.Sprintf("invalid UTF-8 found %s; it %s", Plural(d.Replaced, "time"), effect))

@@ -40,7 +40,7 @@ func newReporter(f *os.File, run modelio.Run, total int64) *reporter {
 
 func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now func() time.Time) *reporter {
 	r := &reporter{w: w, total: total, terminal: terminal, interval: logInterval, now: now}
-	v := report.NewVocabulary(run.Options)
+	v := report.NewVocabulary(run)
 	r.noun, r.after = "distinct "+v.Feature, "merging and solving"
 	if v.Buckets > 0 {
 		r.noun = "bucket"

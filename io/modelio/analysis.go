@@ -30,6 +30,9 @@ func (r Run) Analysis() Analysis {
 	return a
 }
 
+// Characters reports whether features are made of characters.
+func (a Analysis) Characters() bool { return strings.HasPrefix(a.Unit, "char") }
+
 // Options returns the options that say so, which are named as the flags. Defaults are left out.
 func (a Analysis) Options() map[string]string {
 	options := map[string]string{}
