@@ -123,3 +123,30 @@ func writeFeatures(t testing.TB, dir string, part, parts int, c counted) FileSum
 	}
 	return sum
 }
+
+// BenchmarkRead reads a part without its names, and with all of them.
+func BenchmarkRead(b *testing.B) {
+	c := countedBigrams(500_000)
+	dir := b.TempDir()
+	file := writeFeatures(b, dir, 0, 1, c)
+	for _, names := range []bool{false, true} {
+		b.Run(fmt.Sprintf("names=%v", names), func(b *testing.B) {
+			for b.Loop() {
+				var classes Classes
+				features := 0
+				err := Source{Dir: dir}.Each(b.Context(), file.Name, &classes, func(f *Feature) error {
+					features++
+					if names {
+						_, err := f.Name()
+						return err
+					}
+					return nil
+				})
+				if err != nil || features != len(c.features) {
+					b.Fatal(features, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(file.Rows), "ns/row")
+		})
+	}
+}
