@@ -12,6 +12,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 )
@@ -95,7 +96,7 @@ func runCounts(ctx context.Context, dir string) (c Counts, err error) {
 // ownCounts are a table of the user's own. It is read once here, to find what is wrong with it before any work is done.
 func ownCounts(ctx context.Context, name string, classDocuments map[string]int64, sel selection.Params) (c Counts, err error) {
 	bernoulli := sel.Model == solver.Bernoulli
-	table, err := countio.CheckOwn(ctx, name, countio.Rules{
+	table, err := countio.ValidateTable(ctx, name, countio.Constraints{
 		Documents: classDocuments, CountsAreDocuments: bernoulli && len(classDocuments) > 0,
 	})
 	if err != nil {
@@ -113,8 +114,8 @@ func ownCounts(ctx context.Context, name string, classDocuments map[string]int64
 		c.Classes = append(c.Classes, class)
 	}
 	slices.SortFunc(c.Classes, func(a, b modelio.Class) int { return strings.Compare(a.Label, b.Label) })
-	c.Source = countio.Source{Own: name}
-	c.Files = []countio.FileSum{{Name: name}}
+	c.Source = countio.Source{Table: name}
+	c.Files = []tableio.FileSum{{Name: name}}
 	c.From, err = identify(ctx, name)
 	return c, err
 }
@@ -146,6 +147,6 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 
 // identify hashes a file.
 func identify(ctx context.Context, name string) (modelio.Counts, error) {
-	sum, err := countio.Identify(ctx, name)
+	sum, err := tableio.Checksum(ctx, name)
 	return modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}, err
 }

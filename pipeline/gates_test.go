@@ -11,6 +11,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 )
@@ -383,7 +384,7 @@ func republish(t *testing.T, p modelio.Published) {
 		}
 	}
 	m.Files = keep
-	text, err := countio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
+	text, err := tableio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
 	if err != nil {
 		t.Fatal(err)
 	}

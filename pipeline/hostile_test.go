@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 )
@@ -42,7 +43,7 @@ func forge(t testing.TB, dir, name string, content []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(m.Files, func(f countio.FileSum) bool { return f.Name == name })
+	at := slices.IndexFunc(m.Files, func(f tableio.FileSum) bool { return f.Name == name })
 	m.Files[at].Size, m.Files[at].SHA256 = int64(len(content)), sum(content)
 	manifest := marshal(m)
 	put(name, content)

@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -48,7 +49,7 @@ type Tuning struct {
 // Counts is where a selection finds counts that were made before.
 type Counts struct {
 	Source  countio.Source
-	Files   []countio.FileSum // the parts; for a table of the user's own, one with its name
+	Files   []tableio.FileSum // the parts; for a table of the user's own, one with its name
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest
 	Threads int            // goroutines that read in a bundle; default: as many as there are processors
@@ -100,7 +101,7 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, sel *sel
 		maps.Copy(options, counts.Analysis)
 		var documents []string
 		for _, c := range counts.Classes {
-			if counts.Source.Own != "" && c.Documents != nil {
+			if counts.Source.Table != "" && c.Documents != nil {
 				documents = append(documents, fmt.Sprintf("%s=%d", c.Label, *c.Documents))
 			}
 		}
@@ -139,7 +140,7 @@ func NewRun(verb, version string, documents *Documents, counts *Counts, sel *sel
 
 // fingerprint is a hash of all that decides the bytes that a run writes, beside the program itself.
 func fingerprint(verb string, options map[string]string, from any) string {
-	content, err := json.Marshal([]any{verb, countio.FormatVersion, modelio.ManifestVersion, options, from})
+	content, err := json.Marshal([]any{verb, tableio.FormatVersion, modelio.ManifestVersion, options, from})
 	if err != nil {
 		panic("pipeline.fingerprint: " + err.Error()) // of strings and numbers
 	}

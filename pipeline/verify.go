@@ -17,6 +17,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
@@ -119,7 +120,7 @@ func (v *Verification) checksums() error {
 	}
 	if manifest.Verb != "count" {
 		for _, name := range []string{modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
-			if !slices.ContainsFunc(manifest.Files, func(f countio.FileSum) bool { return f.Name == name }) {
+			if !slices.ContainsFunc(manifest.Files, func(f tableio.FileSum) bool { return f.Name == name }) {
 				return fmt.Errorf("%s does not list %s", modelio.ManifestFile, name)
 			}
 		}
@@ -145,7 +146,7 @@ func (v *Verification) checksums() error {
 
 // strangers holds that the folder of counts has no files but those of the run: readers take all that is in it for counts,
 // unless its name begins with a dot or an underscore.
-func (v *Verification) strangers(files []countio.FileSum) error {
+func (v *Verification) strangers(files []tableio.FileSum) error {
 	store, err := fileio.For(v.dir)
 	if err != nil {
 		return err
@@ -156,7 +157,7 @@ func (v *Verification) strangers(files []countio.FileSum) error {
 	}
 	for _, info := range infos {
 		name := fileio.Join(countio.PartFolder, path.Base(info.Name))
-		published := slices.ContainsFunc(files, func(f countio.FileSum) bool { return f.Name == name })
+		published := slices.ContainsFunc(files, func(f tableio.FileSum) bool { return f.Name == name })
 		if !published && !strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(name), "_") {
 			return fmt.Errorf("%s is not of this run, and what reads the folder counts it too; remove it", name)
 		}
@@ -196,11 +197,11 @@ func (v *Verification) conservation() error {
 }
 
 // source is where the counts are that the run was made from.
-func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
+func (v *Verification) source() (countio.Source, []tableio.FileSum, error) {
 	from := v.Run.Manifest.Counts
 	switch {
 	case from == nil:
-		var parts []countio.FileSum
+		var parts []tableio.FileSum
 		for _, f := range v.Run.Manifest.Files {
 			if countio.IsPart(f.Name) {
 				parts = append(parts, f)
@@ -212,7 +213,7 @@ func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
 		if err == nil && now != *from {
 			err = fmt.Errorf("%s is not the table that the run was made from", from.Name)
 		}
-		return countio.Source{Own: from.Name}, []countio.FileSum{{Name: from.Name}}, err
+		return countio.Source{Table: from.Name}, []tableio.FileSum{{Name: from.Name}}, err
 	}
 	counts, err := runCounts(v.ctx, from.Name)
 	if err == nil && counts.From != *from {
@@ -222,7 +223,7 @@ func (v *Verification) source() (countio.Source, []countio.FileSum, error) {
 }
 
 // read reads the counts once, for their sums, their groups, and those of the selected features.
-func (v *Verification) read(source countio.Source, files []countio.FileSum) (sums *countio.ClassSums, features int64, err error) {
+func (v *Verification) read(source countio.Source, files []tableio.FileSum) (sums *countio.ClassSums, features int64, err error) {
 	classes := countio.ClassesOf(selection.Labels(v.Run.Manifest.Classes))
 	sums = countio.NewClassSums(classes)
 	hist := histogram.New()
@@ -242,7 +243,7 @@ func (v *Verification) read(source countio.Source, files []countio.FileSum) (sum
 				return err
 			}
 			// The parts of a run are one sorted list, in which nothing stands twice.
-			if source.Own == "" && features > 0 && cmp.Or(cmp.Compare(f.ID, lastID), bytes.Compare(name, lastName)) <= 0 {
+			if source.Table == "" && features > 0 && cmp.Or(cmp.Compare(f.ID, lastID), bytes.Compare(name, lastName)) <= 0 {
 				return fmt.Errorf("%s: the feature %q is not in its place", file.Name, name)
 			}
 			lastID, lastName = f.ID, append(lastName[:0], name...)

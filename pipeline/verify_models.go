@@ -11,16 +11,16 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
 // analyzer compares what model.parquet says of its features with the manifest.
 func (v *Verification) analyzer() error {
-	text, err := countio.Metadata(v.ctx, fileio.Join(v.dir, modelio.ModelFile), modelio.AnalyzerKey)
+	text, err := tableio.Metadata(v.ctx, fileio.Join(v.dir, modelio.ModelFile), modelio.AnalyzerKey)
 	if err != nil {
 		return err
 	}

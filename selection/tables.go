@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // Tables are what a run of a selection writes beside the counts.
@@ -77,7 +77,7 @@ func checkSupport(rows []modelio.FeatureRow, s Solution) error {
 }
 
 // Write writes the files.
-func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]countio.FileSum, error) {
+func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]tableio.FileSum, error) {
 	features, err := modelio.WriteTable(ctx, guard, modelio.FeaturesFile, t.features)
 	if err != nil {
 		return nil, err
@@ -92,10 +92,10 @@ func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Ana
 	}
 	path, err := modelio.WriteTable(ctx, guard, modelio.PathFile, t.path)
 	if err != nil || t.Buckets == nil {
-		return []countio.FileSum{features, model, path}, err
+		return []tableio.FileSum{features, model, path}, err
 	}
 	buckets, err := modelio.WriteTable(ctx, guard, modelio.BucketsFile, t.Buckets)
-	return []countio.FileSum{features, model, path, buckets}, err
+	return []tableio.FileSum{features, model, path, buckets}, err
 }
 
 // NameBuckets sorts the names of the buckets that were selected, and checks that each has one. Parts may have offered

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
@@ -33,7 +34,7 @@ type ReadParams struct {
 // ReadCounts reads counts that are there already. Like Begin it claims the output, and like MergeCounts it returns a
 // PCollection<[]byte> of Parts and one of pieces of the histogram. files are the parts of the run; a table of the
 // user's own has a name only.
-func ReadCounts(s beam.Scope, files []countio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
+func ReadCounts(s beam.Scope, files []tableio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.ReadCounts")
 	return beam.ParDo2(s, &readFn{Params: p}, beam.Reshuffle(s, createSingles(s, files)))
 }
@@ -90,7 +91,7 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		}
 		f.workers = startWorkers(ctx, f.Params.Threads)
 	}
-	sum, err := decode[countio.FileSum](file)
+	sum, err := decode[tableio.FileSum](file)
 	if err != nil {
 		return err
 	}
@@ -104,14 +105,14 @@ func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte
 	return f.workers.finish(emitPart, emitPairs)
 }
 
-func (f *readFn) read(ctx context.Context, sum countio.FileSum, emitPart, emitPairs func([]byte)) error {
+func (f *readFn) read(ctx context.Context, sum tableio.FileSum, emitPart, emitPairs func([]byte)) error {
 	part := Part{FileSum: sum}
 	classes := countio.ClassesOf(selection.Labels(f.Params.Classes))
 	sums := countio.NewClassSums(classes)
 	hist := histogram.New()
 	var counts []float64
-	if f.Params.Source.Own == "" { // else it was checked before the job, and has no checksum
-		if err := f.Params.Source.Check(ctx, sum); err != nil {
+	if f.Params.Source.Table == "" { // else it was checked before the job, and has no checksum
+		if err := f.Params.Source.VerifyPart(ctx, sum); err != nil {
 			return emitDamaged(emitPart, part, err)
 		}
 	}

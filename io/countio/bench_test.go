@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // bigrams are names like those of pairs of words, sorted by their ids.
@@ -99,7 +100,7 @@ func cpuTime() (user, system int64) {
 	return u.Utime.Nano(), u.Stime.Nano()
 }
 
-func writeFeatures(t testing.TB, dir string, part, parts int, c counted) FileSum {
+func writeFeatures(t testing.TB, dir string, part, parts int, c counted) tableio.FileSum {
 	t.Helper()
 	w, err := CreatePart(t.Context(), dir, part, parts, []string{"a", "b"}, nil)
 	if err != nil {

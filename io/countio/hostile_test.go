@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/internal/hostile"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // harmless holds that to read a file gives rows or an error with its name, in one line and in little memory.
@@ -44,10 +45,10 @@ func TestHostileParquet(t *testing.T) {
 	for what, b := range hostile.Files() {
 		for kind, read := range map[string]func() error{
 			"own": func() error {
-				_, err := CheckOwn(t.Context(), name, Rules{})
+				_, err := ValidateTable(t.Context(), name, Constraints{})
 				return err
 			},
-			"table": func() error { return ReadTable(t.Context(), name, func(*row) error { return nil }) },
+			"table": func() error { return tableio.Read(t.Context(), name, func(*row) error { return nil }) },
 		} {
 			if err := harmless(t, kind+", "+what, name, b, read); err == nil && what != "a number of rows" {
 				t.Errorf("%s, %s: no error", kind, what)
@@ -56,7 +57,7 @@ func TestHostileParquet(t *testing.T) {
 	}
 }
 
-// A part, and a table of the user's own, of which a byte has changed: an error with the file, or other values.
+// A part, and a custom table, of which a byte has changed: an error with the file, or other values.
 func TestEveryByteChanged(t *testing.T) {
 	dir := t.TempDir()
 	part := filepath.Join(dir, writeRows(t, dir, narrowRows(9, 64)).Name)
@@ -75,11 +76,11 @@ func TestEveryByteChanged(t *testing.T) {
 	names := func(*Feature) error { return nil }
 	for name, read := range map[string]func(ctx context.Context) error{
 		part: func(ctx context.Context) error {
-			return readPart(ctx, dir, strings.TrimPrefix(part, dir+"/"), &Classes{}, func(f *Feature) error { _, err := f.Name(); return err })
+			return Source{Dir: dir}.Each(ctx, strings.TrimPrefix(part, dir+"/"), &Classes{}, func(f *Feature) error { _, err := f.Name(); return err })
 		},
-		shared: func(ctx context.Context) error { return readPart(ctx, dir, "old", &Classes{}, names) },
+		shared: func(ctx context.Context) error { return Source{Dir: dir}.Each(ctx, "old", &Classes{}, names) },
 		table: func(ctx context.Context) error {
-			_, err := CheckOwn(ctx, table, Rules{})
+			_, err := ValidateTable(ctx, table, Constraints{})
 			return err
 		},
 	} {
@@ -109,7 +110,7 @@ func TestRowsWithoutEnd(t *testing.T) {
 		Rest    [4096]byte `parquet:"-"`
 	}
 	rows := 0
-	err := ReadTable(t.Context(), name, func(*large) error { rows++; return nil })
+	err := tableio.Read(t.Context(), name, func(*large) error { rows++; return nil })
 	if err == nil || !strings.Contains(err.Error(), name+": not a readable Parquet file: it has more than 65") || rows > 66_000 {
 		t.Errorf("%v after %d rows", err, rows)
 	}
@@ -133,7 +134,7 @@ func TestRowsOfText(t *testing.T) {
 		fill byte
 		want string
 	}{
-		"CSV without line ends":      {"feature,a,b", 'x', "the row is longer than 16 MiB, up to byte 17825792 of the file; probably a quote is not closed, or the lines have no ends"},
+		"CSV without line ends":      {"feature,a,b", 'x', "the row is longer than 16 MiB, up to byte 17825792 of the file; probably a quote is not closed, or line ends are missing"},
 		"a row of CSV":               {"feature,a,b\n", 'x', "row 1: the row is longer than 16 MiB, up to byte"},
 		"a quote that is not closed": {"feature,a,b\n\"", '\n', "row 1: the row is longer than 16 MiB, up to byte"},
 		"TSV without line ends":      {"feature\ta\tb", 'x', "the row is longer than 16 MiB"},
@@ -147,7 +148,7 @@ func TestRowsOfText(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := CheckOwn(t.Context(), name, Rules{})
+		_, err := ValidateTable(t.Context(), name, Constraints{})
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), name+": "+c.want) {
 			t.Errorf("%s: %.200v", what, err)
@@ -157,9 +158,9 @@ func TestRowsOfText(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"feature,a,b\rupon,1,2\r", "feature\ta\tb\rupon\t1\t2\r", "feature,a,b\r"} {
-		refused(t, text, Rules{}, "the lines end in carriage returns alone (convert it with: tr")
+		refused(t, text, Constraints{}, "the lines end with a carriage return only; convert the file with: tr")
 	}
-	if _, err := CheckOwn(t.Context(), write(t, "feature,a,b\r\n\"x\ry\",1,2\r\n"), Rules{}); err != nil { // within a cell
+	if _, err := ValidateTable(t.Context(), write(t, "feature,a,b\r\n\"x\ry\",1,2\r\n"), Constraints{}); err != nil { // within a cell
 		t.Error(err)
 	}
 	var many strings.Builder // all rows together are longer than one may be
@@ -171,7 +172,7 @@ func TestRowsOfText(t *testing.T) {
 		if len(text) < maxRecord {
 			t.Fatal(len(text))
 		}
-		if _, err := CheckOwn(t.Context(), write(t, text), Rules{}); err != nil {
+		if _, err := ValidateTable(t.Context(), write(t, text), Constraints{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // narrowRows are rows of features of which many share an id, if bits are few. Some have counts in two classes.
@@ -74,7 +75,7 @@ func writeOld(t testing.TB, dir string, rows []Row, rowsPerGroup int64) string {
 		Documents int64  `parquet:"documents,dict"`
 	}
 	var b strings.Builder
-	w := parquet.NewGenericWriter[oldRow](&b, append(WriterOptions(), parquet.MaxRowsPerRowGroup(rowsPerGroup))...)
+	w := parquet.NewGenericWriter[oldRow](&b, append(tableio.WriterOptions(), parquet.MaxRowsPerRowGroup(rowsPerGroup))...)
 	for _, r := range rows {
 		if _, err := w.Write([]oldRow{oldRow(r)}); err != nil {
 			t.Fatal(err)
@@ -156,9 +157,9 @@ func TestNamesOfAnyLength(t *testing.T) {
 // What cannot be is an error of one line that says where, and a panic of the visitor is not ours.
 func TestImpossibleParts(t *testing.T) {
 	for want, change := range map[string]func(rows []Row){
-		`old.parquet: the feature "word1" has 4 occurrences in 5 documents of class0`: func(rows []Row) { rows[2].Count, rows[2].Documents = 4, 5 },
-		`old.parquet: the feature "word1" has 0 occurrences in 1 documents of class0`: func(rows []Row) { rows[2].Count = 0 },
-		`are not in order`: func(rows []Row) { rows[3].Class = "class0" },
+		`old.parquet: feature "word1" has 4 occurrences in 5 documents of class class0`: func(rows []Row) { rows[2].Count, rows[2].Documents = 4, 5 },
+		`old.parquet: feature "word1" has 0 occurrences in 1 documents of class class0`: func(rows []Row) { rows[2].Count = 0 },
+		`are not sorted`: func(rows []Row) { rows[3].Class = "class0" },
 	} {
 		dir := t.TempDir()
 		rows := someRows(6)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // A run goes through its output folder like this:
@@ -229,7 +230,7 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	if err := checkFiles(ctx, store, dir, m); err != nil {
 		return err
 	}
-	m.FormatVersion, m.Tables = ManifestVersion, countio.FormatVersion
+	m.FormatVersion, m.Tables = ManifestVersion, tableio.FormatVersion
 	content, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -387,29 +388,29 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 }
 
 // WriteTable writes a table of the run. One of the same bytes may be there already.
-func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T) (countio.FileSum, error) {
+func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T) (tableio.FileSum, error) {
 	return writeTable(ctx, guard, name, rows, nil)
 }
 
 // WriteModels writes model.parquet, with the analyzer if it is known.
-func WriteModels(ctx context.Context, guard *Guard, rows []ModelRow, a *Analyzer) (countio.FileSum, error) {
+func WriteModels(ctx context.Context, guard *Guard, rows []ModelRow, a *Analyzer) (tableio.FileSum, error) {
 	if a == nil {
 		return writeTable(ctx, guard, ModelFile, rows, nil)
 	}
 	content, err := json.Marshal(a)
 	if err != nil {
-		return countio.FileSum{}, err
+		return tableio.FileSum{}, err
 	}
 	return writeTable(ctx, guard, ModelFile, rows, map[string]string{AnalyzerKey: string(content)})
 }
 
-func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T, metadata map[string]string) (countio.FileSum, error) {
+func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T, metadata map[string]string) (tableio.FileSum, error) {
 	if !isArtefact(name) {
-		return countio.FileSum{}, fmt.Errorf("%s: is not in the list of files that a run writes", name)
+		return tableio.FileSum{}, fmt.Errorf("%s: is not in the list of files that a run writes", name)
 	}
-	w, err := countio.CreateTable[T](ctx, guard.dir, name, guard.Check)
+	w, err := tableio.Create[T](ctx, guard.dir, name, guard.Check)
 	if err != nil {
-		return countio.FileSum{}, err
+		return tableio.FileSum{}, err
 	}
 	defer w.Abort()
 	for key, value := range metadata {
@@ -417,7 +418,7 @@ func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T,
 	}
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
-			return countio.FileSum{}, err
+			return tableio.FileSum{}, err
 		}
 	}
 	return w.Commit()

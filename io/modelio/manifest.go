@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // ManifestVersion is the version of manifest.json.
@@ -41,13 +41,13 @@ type Manifest struct {
 	Drops    Drops                `json:"drops"`
 	Examples []corpusio.Rejection `json:"rejected_examples,omitempty"`
 	Warnings []string             `json:"warnings,omitempty"`
-	Files    []countio.FileSum    `json:"files"`
+	Files    []tableio.FileSum    `json:"files"`
 
-	Tables string `json:"table_format_version,omitempty"` // countio.FormatVersion of the Parquet files; empty before 3
+	Tables string `json:"table_format_version,omitempty"` // tableio.FormatVersion of the Parquet files; empty before 3
 }
 
 // SameHash reports whether the ids of the run's features are of the hash in use.
-func (m Manifest) SameHash() bool { return m.Tables == countio.FormatVersion }
+func (m Manifest) SameHash() bool { return m.Tables == tableio.FormatVersion }
 
 // Class is a class with its documents and its tokens. Documents is null where only counts are known.
 type Class struct {

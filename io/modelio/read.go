@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // Published is a run as its files have it. A run that only counted has no tables.
@@ -38,14 +38,14 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if p.Path, err = readRows[PathRow](ctx, dir, PathFile); err != nil {
 		return p, err
 	}
-	if slices.ContainsFunc(p.Manifest.Files, func(f countio.FileSum) bool { return f.Name == BucketsFile }) {
+	if slices.ContainsFunc(p.Manifest.Files, func(f tableio.FileSum) bool { return f.Name == BucketsFile }) {
 		p.Buckets, err = readRows[BucketRow](ctx, dir, BucketsFile)
 	}
 	return p, err
 }
 
 func readRows[T any](ctx context.Context, dir, name string) (rows []T, err error) {
-	err = countio.ReadTable(ctx, fileio.Join(dir, name), func(row *T) error {
+	err = tableio.Read(ctx, fileio.Join(dir, name), func(row *T) error {
 		rows = append(rows, *row)
 		return nil
 	})

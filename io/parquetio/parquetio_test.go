@@ -298,12 +298,12 @@ func TestMeasure(t *testing.T) {
 		{"\x1b\x02\x85\x01a\x02\x01b\x04\x00", ""},       // a map
 		{"\x1b\x00\x00", ""},                             // an empty one
 		{"\x17\x01\x02\x03\x04\x05\x06\x07\x08\x00", ""}, // a double
-		{"", "too early"},
-		{"\x15", "too early"},
-		{"\x15\x02", "too early"},
-		{"\x18\x05abc\x00", "too early"},
-		{"\x19\xf5\xff\xff\xff\xff\x0f\x00", "too early"},
-		{"\x1b\xff\xff\xff\xff\x0f\x55\x00", "too early"},
+		{"", "truncated"},
+		{"\x15", "truncated"},
+		{"\x15\x02", "truncated"},
+		{"\x18\x05abc\x00", "truncated"},
+		{"\x19\xf5\xff\xff\xff\xff\x0f\x00", "truncated"},
+		{"\x1b\xff\xff\xff\xff\x0f\x55\x00", "truncated"},
 		{"\x16\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", "more than 64 bits"},
 		{"\x1e\x00", "unknown type 14"},
 		{strings.Repeat("\x1c", 31) + strings.Repeat("\x00", 32), ""},
