@@ -173,7 +173,7 @@ func TestSelectFromDamagedParts(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out")
 		err := runSelect(t, out, dir, nil, sel)
-		if exitOf(err) != modelio.ExitData || err.Error() != part+": is not the file that was published: its checksum differs; restore the counts, or count again" {
+		if exitOf(err) != modelio.ExitData || err.Error() != part+": checksum mismatch: the file has changed since it was published; restore the counts, or count again" {
 			t.Errorf("byte %d: %v", i, err)
 		}
 		checkNothingPublished(t, out)

@@ -19,13 +19,13 @@ import (
 
 // partReader reads a part by column. Names are most of a part and few are asked for, so their pages are read on demand.
 type partReader struct {
-	ctx     context.Context
-	name    string
-	file    *parquetio.File
-	classes *Classes
-	unique  bool // no two features have the same ID
-	at      [documentsAt + 1]int
-	groups  []parquet.RowGroup
+	ctx      context.Context
+	fileName string
+	file     *parquetio.File
+	classes  *Classes
+	unique   bool // no two features have the same ID
+	at       [documentsAt + 1]int
+	groups   []parquet.RowGroup
 
 	group   int   // of the batch; -1 before the first
 	left    int64 // rows of the group after the batch
@@ -49,17 +49,17 @@ type partColumns struct {
 }
 
 func (r *partReader) open(f fileio.File, info fileio.Info) (err error) {
-	r.name = info.Name
+	r.fileName = info.Name
 	if r.file, err = tableio.Open(f, info.Size); err != nil {
-		return unreadable(r.name, err)
+		return unreadable(r.fileName, err)
 	}
 	if err := r.file.Do(r.findColumns); err != nil {
-		return unreadable(r.name, err)
+		return unreadable(r.fileName, err)
 	}
 	note, _ := r.file.Lookup(uniqueIDs) // older parts do not have it
 	r.unique = note == "true"
 	r.group, r.groups = -1, r.file.RowGroups()
-	r.feature = Feature{DocumentsKnown: true, names: &partNames{name: r.name, file: r.file, column: r.at[featureAt], group: -1}}
+	r.feature = Feature{DocumentsKnown: true, names: &partNames{name: r.fileName, file: r.file, column: r.at[featureAt], group: -1}}
 	return nil
 }
 
@@ -79,35 +79,44 @@ func (r *partReader) findColumns() error {
 
 // next returns the next feature: all consecutive rows with its ID and, unless IDs are unique, its name.
 func (r *partReader) next() (*Feature, error) {
-	f, started := &r.feature, false
+	f, b, started := &r.feature, &r.batch, false
 	for {
-		b := &r.batch
 		for i := r.row; i < len(b.ids); i++ {
-			id, class, count, documents := b.ids[i], b.classes[i], b.counts[i], b.documents[i]
-			switch same, err := r.continues(started, id, i); {
-			case err != nil:
-				return nil, err
-			case started && !same:
-				r.row = i
-				return f, nil
-			case !started:
-				if err := r.start(id, i); err != nil {
-					return nil, err
+			id, same := b.ids[i], false
+			if r.unique {
+				if same = started && id == f.ID; started && !same {
+					r.row = i
+					return f, nil
 				}
-				started = true
-			case r.classes.Labels[f.Classes[len(f.Classes)-1]] >= r.classes.Labels[class]:
-				return nil, r.damaged("the classes of the feature with ID %d are not sorted", id)
-			}
-			if count <= 0 || documents <= 0 || documents > count {
-				name, err := f.names.at(r.group, b.first+int64(i))
+				if !started {
+					f.startAt(r.group, b.first+int64(i), id)
+				}
+			} else {
+				name, err := r.name(i)
 				if err != nil {
 					return nil, err
 				}
-				return nil, r.damaged("feature %q has %d occurrences in %d documents of class %s", name, count, documents, r.classes.Labels[class])
+				if same = started && id == f.ID && bytes.Equal(name, f.name); started && !same {
+					r.row = i
+					return f, nil
+				}
+				if !started {
+					f.start(name, id)
+				}
 			}
-			f.add(class, float64(count), float64(documents))
+			if started = true; same && r.classes.Labels[f.Classes[len(f.Classes)-1]] >= r.classes.Labels[b.classes[i]] {
+				return nil, r.damaged("the classes of the feature with ID %d are not sorted", id)
+			}
+			count, documents := b.counts[i], b.documents[i]
+			if count <= 0 || documents <= 0 || documents > count {
+				name, err := r.name(i)
+				if err != nil {
+					return nil, err
+				}
+				return nil, r.damaged("feature %q has %d occurrences in %d documents of class %s", name, count, documents, r.classes.Labels[b.classes[i]])
+			}
+			f.add(b.classes[i], float64(count), float64(documents))
 		}
-		r.row = len(b.ids)
 		if err := r.readBatch(); err == io.EOF && started {
 			return f, nil
 		} else if err != nil {
@@ -116,27 +125,9 @@ func (r *partReader) next() (*Feature, error) {
 	}
 }
 
-// continues reports whether a row of the batch belongs to the current feature.
-func (r *partReader) continues(started bool, id int64, i int) (bool, error) {
-	if !started || id != r.feature.ID || r.unique {
-		return started && id == r.feature.ID, nil
-	}
-	name, err := r.feature.names.at(r.group, r.batch.first+int64(i))
-	return bytes.Equal(name, r.feature.name), err
-}
-
-// start starts the feature of a row of the batch.
-func (r *partReader) start(id int64, i int) error {
-	row := r.batch.first + int64(i)
-	if r.unique {
-		r.feature.startAt(r.group, row, id)
-		return nil
-	}
-	name, err := r.feature.names.at(r.group, row)
-	if err == nil {
-		r.feature.start(name, id)
-	}
-	return err
+// name returns the name in a row of the batch.
+func (r *partReader) name(i int) ([]byte, error) {
+	return r.feature.names.at(r.group, r.batch.first+int64(i))
 }
 
 // readBatch reads the next rows, or returns io.EOF.
@@ -145,6 +136,7 @@ func (r *partReader) readBatch() error {
 		return context.Cause(r.ctx)
 	}
 	first := r.batch.first + int64(len(r.batch.ids))
+	r.row = len(r.batch.ids)
 	for r.left == 0 {
 		if r.group+1 == len(r.groups) {
 			return io.EOF
@@ -152,13 +144,13 @@ func (r *partReader) readBatch() error {
 		r.group++
 		r.left, first = r.groups[r.group].NumRows(), 0
 		if err := r.file.Do(r.openColumns); err != nil {
-			return unreadable(r.name, err)
+			return unreadable(r.fileName, err)
 		}
 	}
 	c := r.columns
 	err := r.file.Do(func() error { return cmp.Or(c.ids.fill(), c.classes.fill(), c.counts.fill(), c.documents.fill()) })
 	if err != nil {
-		return unreadable(r.name, err)
+		return unreadable(r.fileName, err)
 	}
 	n := int(min(int64(len(c.ids.rest)), int64(len(c.classes.rest)), int64(len(c.counts.rest)), int64(len(c.documents.rest)), r.left))
 	r.left -= int64(n)
@@ -196,7 +188,7 @@ func (r *partReader) close() {
 }
 
 func (r *partReader) damaged(format string, args ...any) error {
-	return &DamagedError{r.name, fmt.Errorf(format, args...)}
+	return &DamagedError{r.fileName, fmt.Errorf(format, args...)}
 }
 
 // unreadable returns a *DamagedError, or the error of storage as it is: that one names the file, and a retry may help.
