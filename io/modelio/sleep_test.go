@@ -202,7 +202,7 @@ func noticed(t *testing.T, server *fakegcs.Server) {
 				if err == nil {
 					err = Publish(context.Background(), p.dir, m)
 				}
-				if !errors.Is(err, fileio.ErrTaken) || !strings.HasPrefix(err.Error(), p.dir+"/counts/part-00000-of-00001.parquet: is ") {
+				if !errors.Is(err, fileio.ErrTaken) || !strings.HasPrefix(err.Error(), p.dir+"/counts/part-00000-of-00001.parquet: ") {
 					t.Errorf("the other run: %v", err)
 				}
 			})
