@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -186,6 +187,91 @@ func TestImpossibleParts(t *testing.T) {
 		}
 	}()
 	t.Error(Source{Dir: dir}.Each(t.Context(), sum.Name, &classes, func(*Feature) error { panic("of the visitor") }))
+}
+
+// OpenSorted gives parts and custom tables the same order, whatever the layout, so that they can be merged.
+func TestSortedSources(t *testing.T) {
+	dir := t.TempDir()
+	rows := narrowRows(500, 64)
+	sources := []Source{{Dir: dir}}
+	part := writeRows(t, dir, rows).Name
+	head := "feature,class0,class1\n"
+	long, wide := "feature,class,count\n", map[string][2]int64{}
+	for i := range rows {
+		r := rows[(i*7+3)%len(rows)]
+		long += fmt.Sprintf("%s,%s,%d\n", r.Feature, r.Class, r.Count)
+		counts := wide[r.Feature]
+		counts[r.Class[5]-'0'] = r.Count
+		wide[r.Feature] = counts
+	}
+	for name, counts := range wide {
+		head += fmt.Sprintf("%s,%d,%d\n", name, counts[0], counts[1])
+	}
+	sources = append(sources, Source{Table: write(t, long)}, Source{Table: write(t, head)})
+	var want []string
+	for i, s := range sources {
+		classes := ClassesOf([]string{"class0", "class1"})
+		r, err := s.OpenSorted(t.Context(), part, classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			f, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := f.Name()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, class := range f.Classes {
+				if f.Occurrences[j] > 0 {
+					got = append(got, fmt.Sprint(f.ID, string(name), class, f.Occurrences[j]))
+				}
+			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("source %d: after the end: %v", i, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if i == 0 {
+			want = got
+		}
+		if !slices.Equal(got, want) || len(got) != len(rows) {
+			t.Errorf("source %d: %d counts, want %d", i, len(got), len(rows))
+		}
+	}
+}
+
+// Parts of a newer format are refused, as damaged ones are: without a retry.
+func TestNewerParts(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	w := parquet.NewGenericWriter[Row](&b, parquet.KeyValueMetadata("sparsenb.format_version", "4"))
+	if _, err := w.Write(someRows(2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "part")
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := name + ": written by a newer version of sparsenb (table format 4); upgrade sparsenb"
+	err := Source{Dir: dir}.Each(t.Context(), "part", &Classes{}, func(*Feature) error { return nil })
+	if !errors.As(err, new(*DamagedError)) || err.Error() != want {
+		t.Error(err)
+	}
+	if _, err := ValidateTable(t.Context(), name, Constraints{}); !errors.As(err, new(*TableError)) || err.Error() != want {
+		t.Error(err)
+	}
 }
 
 // A damaged part is an error or reads like some part; it never panics.

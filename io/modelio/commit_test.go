@@ -310,6 +310,12 @@ func TestReadManifestExplainsWhatIsMissing(t *testing.T) {
 	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "written by a newer version of sparsenb (manifest format 99); upgrade") {
 		t.Error(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_version": 1, "table_format_version": "4"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "written by a newer version of sparsenb (table format 4); upgrade") {
+		t.Error(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_`), 0o666); err != nil {
 		t.Fatal(err)
 	}
