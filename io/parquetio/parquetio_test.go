@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -80,19 +79,10 @@ func seekAll(b []byte) error {
 	return nil
 }
 
-// taking is how much memory a function takes in all.
-func taking(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 func TestHostileFiles(t *testing.T) {
 	for what, b := range hostile.Files() {
 		var err error
-		if n := taking(func() { _, err = readAll(b, 1<<20) }); n > hostile.MostMemory {
+		if n := hostile.Allocated(func() { _, err = readAll(b, 1<<20) }); n > hostile.MostMemory {
 			t.Errorf("%s: %d MB were taken", what, n>>20)
 		}
 		// A number of rows that is wrong may not matter, but all else does.
@@ -102,7 +92,7 @@ func TestHostileFiles(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
-		if n := taking(func() { _ = seekAll(b) }); n > hostile.MostMemory {
+		if n := hostile.Allocated(func() { _ = seekAll(b) }); n > hostile.MostMemory {
 			t.Errorf("%s: to seek took %d MB", what, n>>20)
 		}
 	}
@@ -238,7 +228,7 @@ func TestEveryByteChanged(t *testing.T) {
 		for i := range b {
 			flip := []byte{1, 0x80, 0xff}[i%3]
 			b[i] ^= flip
-			n := taking(func() {
+			n := hostile.Allocated(func() {
 				if _, err := readAll(b, 1000); err != nil && strings.Contains(err.Error(), "\n") {
 					t.Error(err)
 				}
@@ -353,7 +343,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(encoded(f, someNumbered(12), options...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n := taking(func() {
+		n := hostile.Allocated(func() {
 			if _, err := readAll(b, 10_000); err != nil && strings.Contains(err.Error(), "\n") {
 				t.Error(err)
 			}
