@@ -83,7 +83,11 @@ func TestEveryByteChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range b {
+		step := 1
+		if testing.Short() {
+			step = 7
+		}
+		for i := 0; i < len(b); i += step {
 			for _, flip := range []byte{1, 0x80} {
 				b[i] ^= flip
 				_ = harmless(t, fmt.Sprintf("byte %d by %d", i, flip), name, b, func() error { return read(t.Context()) })

@@ -225,7 +225,11 @@ func TestEveryByteChanged(t *testing.T) {
 		{parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(2)},
 	} {
 		b := encoded(t, someNumbered(12), options...)
-		for i := range b {
+		step := 1
+		if testing.Short() {
+			step = 7
+		}
+		for i := 0; i < len(b); i += step {
 			flip := []byte{1, 0x80, 0xff}[i%3]
 			b[i] ^= flip
 			n := hostile.Allocated(func() {
@@ -260,7 +264,11 @@ func (f failing) ReadAt(b []byte, offset int64) (int, error) {
 // A disk that fails is no damage.
 func TestStorageErrors(t *testing.T) {
 	b := encoded(t, someNumbered(100))
-	for from := int64(0); from < int64(len(b)); from += 13 {
+	step := int64(13)
+	if testing.Short() {
+		step = 101
+	}
+	for from := int64(0); from < int64(len(b)); from += step {
 		f, err := Open(failing{bytes.NewReader(b), from}, int64(len(b)))
 		if err == nil {
 			r := parquet.NewReader(f.File)
