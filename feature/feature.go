@@ -1,12 +1,11 @@
-// Package feature is the identity of a feature: what its name hashes to, and which shard counts it.
+// Package feature hashes the names of features, and assigns them to shards.
 //
-// A feature is known by a 64-bit key and a 64-bit check. A name of up to [Exact] bytes can be computed from both, so no two
-// of them have the same. Longer names may, by chance (odds below 10⁻¹⁵ among 10¹⁰ names) or because somebody looked for
-// them: the function is public and can be inverted. So whoever takes equal keys and checks for one feature compares the
-// names where [IsLong] says so. Names are UTF-8; of other bytes, two short names that differ in 0xff bytes at their end
-// have one key and one check.
+// A feature has a 64-bit key and a 64-bit check. For names of up to [Exact] bytes the pair is unique, because the name can
+// be computed from it. Longer names may collide: by chance (probability below 10⁻¹⁵ among 10¹⁰ names), or by construction,
+// because the function is public and invertible. So if [IsLong] is true, compare the names too. Names are UTF-8; short names
+// of other bytes collide if they differ only in 0xff bytes at their end.
 //
-// Somebody who wants to can also find names whose keys have the same leading bits. They are counted right, and slowly.
+// Names whose keys share leading bits can be constructed. They are counted correctly, but slowly.
 //
 // The hash is part of the file format: feature_id is the key, and docs/formats.md has the function in Python.
 package feature
@@ -25,14 +24,14 @@ const (
 	factor  = 0xba7c9045f12c7f99
 )
 
-// Exact is the length of the longest names that their key and their check tell apart.
+// Exact is the maximum length, in bytes, of names with a unique key and check.
 const Exact = 16
 
-// long marks the check of a longer name, in its lowest byte. That of a shorter one is the name's first byte, and no text
-// in UTF-8 has this one.
+// long is the lowest byte of the check of a longer name. For other names this byte is their first byte, which is never 0xff
+// in UTF-8.
 const long = 0xff
 
-// IsLong reports whether a check is that of a name of more than Exact bytes.
+// IsLong reports whether the name of a check has more than [Exact] bytes.
 func IsLong(check uint64) bool { return byte(check) == long }
 
 // Hash returns the key and the check of a name.
@@ -41,7 +40,7 @@ func Hash(name []byte) (key, check uint64) {
 	if n > Exact {
 		return hashLong(name)
 	}
-	// Two loads that may overlap, and no copy: a third of the time.
+	// Two loads that may overlap take a third of the time of a copy.
 	var a, b uint64
 	switch {
 	case n >= 8:
@@ -56,8 +55,7 @@ func Hash(name []byte) (key, check uint64) {
 	return mix(a, b|padding[n][1]), a
 }
 
-// padding[n] fills 16 bytes, of which a name has the first n, with a byte that no text in UTF-8 has: so the length needs
-// no place of its own.
+// padding[n] fills a name of n bytes up to 16 bytes with a byte that UTF-8 does not have, so the length needs no byte.
 var padding = func() (p [Exact + 1][2]uint64) {
 	for n := range p {
 		p[n][0] = ^uint64(0) << (8 * min(n, 8))
@@ -66,10 +64,10 @@ var padding = func() (p [Exact + 1][2]uint64) {
 	return p
 }()
 
-// Padding is how many bytes after a name HashAt may read.
+// Padding is the number of bytes after a name that [HashAt] may read.
 const Padding = 16
 
-// HashAt is Hash(text[start:end]), for text that goes on for at least Padding bytes after end.
+// HashAt is Hash(text[start:end]). text must have at least [Padding] bytes after end.
 func HashAt(text []byte, start, end int) (key, check uint64) {
 	n := end - start
 	if n > Exact {
@@ -80,8 +78,8 @@ func HashAt(text []byte, start, end int) (key, check uint64) {
 	return mix(a, binary.LittleEndian.Uint64(t[8:])|padding[n][1]), a
 }
 
-// mix makes one number of two. For every a, different b have different results: multiplying by an odd number, xor with
-// the own leading bits, and xor with what a gives, can all be undone. So whatever a is, b is not forgotten.
+// mix combines two numbers. For every a it is a bijection of b: multiplication by an odd number, xor with the leading bits of
+// the same number, and xor with a function of a can all be undone.
 func mix(a, b uint64) uint64 {
 	high, low := bits.Mul64(a^seed, factorA)
 	b *= factorB
@@ -89,8 +87,8 @@ func mix(a, b uint64) uint64 {
 	return x ^ x>>32
 }
 
-// hashLong mixes 16 bytes at a time into three numbers, and ends with the last 16 bytes. A text can be chosen that cancels
-// a difference in x and y; in z there must be none.
+// hashLong mixes 16 bytes at a time into three numbers, and then the last 16 bytes. A text can be constructed to cancel a
+// difference in x and y, but not in z.
 func hashLong(name []byte) (key, check uint64) {
 	x, y, z := uint64(0), uint64(len(name))*lengths, uint64(0)
 	for rest := name; ; rest = rest[16:] {
@@ -106,20 +104,20 @@ func hashLong(name []byte) (key, check uint64) {
 	}
 }
 
-// ID is the key as files have it: a signed number, for the sake of readers that know no other, in the same order.
+// ID returns the feature_id of a key: a signed number, because some readers have no unsigned ones, in the same order.
 func ID(key uint64) int64 { return int64(key ^ 1<<63) }
 
-// Key is the inverse of ID.
+// Key is the inverse of [ID].
 func Key(id int64) uint64 { return uint64(id) ^ 1<<63 }
 
-// Shard returns which of n shards counts the key. Shards are ranges of keys, so they are in the order of the keys.
+// Shard returns which of n shards, from 0, counts the key. Shards are consecutive ranges of keys.
 func Shard(key uint64, n int) int {
 	high, _ := bits.Mul64(key, uint64(n))
 	return int(high)
 }
 
-// Count is how often a feature occurs in a class, and in how many documents of it.
+// Count is the number of occurrences of a feature in a class, and of documents with it.
 type Count struct {
-	Class                  int // index into the labels that go with it
+	Class                  int // index into a list of labels
 	Occurrences, Documents int64
 }

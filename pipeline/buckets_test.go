@@ -13,6 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/verify"
@@ -30,7 +31,7 @@ func countsOf(t testing.TB, dir string) map[string]map[string]tally {
 		t.Fatalf("%d parts, %v", len(parts), err)
 	}
 	for _, part := range parts {
-		err := countio.ReadTable(t.Context(), part, func(r *countio.Row) error {
+		err := tableio.Read(t.Context(), part, func(r *countio.Row) error {
 			if counts[r.Feature] == nil {
 				counts[r.Feature] = map[string]tally{}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/verify"
@@ -279,17 +280,17 @@ func TestSelectFromATable(t *testing.T) {
 		want      string
 	}{
 		{table, nil, bernoulli, modelio.ExitUsage, "needs the number of documents: --class_documents=Hamilton=n"},
-		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, modelio.ExitUsage, `row 1: "upon" is in 374 documents of class Hamilton, which has 51`},
+		{table, map[string]int64{"Hamilton": 51, "Madison": 14}, bernoulli, modelio.ExitUsage, `row 1: the document count of "upon" in class Hamilton is 374, but the class has 51 documents`},
 		{table, map[string]int64{"Jay": 5}, sel, modelio.ExitUsage, "unknown class Jay"},
 		{table, map[string]int64{"Madison": 14}, sel, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
 		{save(t, "whole.csv", "feature,Hamilton,Madison\nx,1,2\n"), map[string]int64{"Madison": 2}, bernoulli, modelio.ExitUsage, "--class_documents: Hamilton is missing"},
-		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, modelio.ExitUsage, `row 4: "the" is in 10289.5 documents of class Hamilton; it must be a whole number`},
+		{table, map[string]int64{"Hamilton": 100_000, "Madison": 100_000}, bernoulli, modelio.ExitUsage, `row 4: the document count of "the" in class Hamilton is 10289.5; it must be a whole number`},
 		{table, nil, choose(t, "Jay", "3"), modelio.ExitUsage, "--positive=Jay: no such label in the data; found: Hamilton, Madison"},
 		{save(t, "one.csv", "feature,a\nx,1\n"), nil, choose(t, "", "1"), modelio.ExitData, "only one class"},
 		{save(t, "bad.csv", "feature,a,b\nx,1,-2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, "row 1"},
 		{save(t, "head.csv", "feature,a,b\n"), nil, choose(t, "", "1"), modelio.ExitData, "no features"},
 		{save(t, "head-long.csv", "feature,class,count\n"), nil, choose(t, "", "1"), modelio.ExitData, "the table has no rows"},
-		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, `row 2: the count of "x" in class a stands in row 1 already`},
+		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, `row 2: duplicate count of "x" in class a: it is already in row 1`},
 		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, modelio.ExitData, "all counts are zero"},
 		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, modelio.ExitUsage, "none.csv: no such file"},
 		{t.TempDir(), nil, sel, modelio.ExitUsage, "no run was published here"},
@@ -384,7 +385,7 @@ func republish(t *testing.T, p modelio.Published) {
 		}
 	}
 	m.Files = keep
-	text, err := countio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
+	text, err := tableio.Metadata(t.Context(), filepath.Join(p.Dir, modelio.ModelFile), modelio.AnalyzerKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/verify"
@@ -43,7 +44,7 @@ func forge(t testing.TB, dir, name string, content []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(m.Files, func(f countio.FileSum) bool { return f.Name == name })
+	at := slices.IndexFunc(m.Files, func(f tableio.FileSum) bool { return f.Name == name })
 	m.Files[at].Size, m.Files[at].SHA256 = int64(len(content)), sum(content)
 	manifest := marshal(m)
 	put(name, content)
@@ -173,7 +174,7 @@ func TestSelectFromDamagedParts(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out")
 		err := runSelect(t, out, dir, nil, sel)
-		if exitOf(err) != modelio.ExitData || err.Error() != part+": is not the file that was published: its checksum differs; restore the counts, or count again" {
+		if exitOf(err) != modelio.ExitData || err.Error() != part+": checksum mismatch: the file has changed since it was published; restore the counts, or count again" {
 			t.Errorf("byte %d: %v", i, err)
 		}
 		checkNothingPublished(t, out)

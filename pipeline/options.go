@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -97,7 +97,7 @@ func NewRun(verb, version string, documents *Documents, counts *selection.Counts
 
 // fingerprint returns a hash of everything that determines the bytes of a run's tables, other than the program.
 func fingerprint(verb string, options map[string]string, from any) string {
-	content, err := json.Marshal([]any{verb, countio.FormatVersion, modelio.ManifestVersion, options, from})
+	content, err := json.Marshal([]any{verb, tableio.FormatVersion, modelio.ManifestVersion, options, from})
 	if err != nil {
 		panic("pipeline.fingerprint: " + err.Error()) // of strings and numbers
 	}

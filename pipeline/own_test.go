@@ -13,6 +13,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/verify"
 )
 
@@ -60,7 +61,7 @@ func TestSelectFromExportedCounts(t *testing.T) {
 	}
 	table := "feature_id,documents,count,class,feature\n"
 	for _, part := range []int{2, 0, 1} {
-		err := countio.ReadTable(t.Context(), filepath.Join(counted, countio.PartName(part, 3)), func(r *countio.Row) error {
+		err := tableio.Read(t.Context(), filepath.Join(counted, countio.PartName(part, 3)), func(r *countio.Row) error {
 			table += fmt.Sprintf("%d,%d,%d,%s,%s\n", r.FeatureID, r.Documents, r.Count, r.Class, r.Feature)
 			return nil
 		})

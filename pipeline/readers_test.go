@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // column summarizes the values that a reader found in a column.
@@ -121,15 +122,15 @@ func expectedColumns(t *testing.T, dir, file string) map[string]*column {
 	var err error
 	switch file {
 	case modelio.FeaturesFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.FeatureRow) error { return see(want, *r) })
+		err = tableio.Read(t.Context(), name, func(r *modelio.FeatureRow) error { return see(want, *r) })
 	case modelio.ModelFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.ModelRow) error { return see(want, *r) })
+		err = tableio.Read(t.Context(), name, func(r *modelio.ModelRow) error { return see(want, *r) })
 	case modelio.PathFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.PathRow) error { return see(want, *r) })
+		err = tableio.Read(t.Context(), name, func(r *modelio.PathRow) error { return see(want, *r) })
 	case modelio.BucketsFile:
-		err = countio.ReadTable(t.Context(), name, func(r *modelio.BucketRow) error { return see(want, *r) })
+		err = tableio.Read(t.Context(), name, func(r *modelio.BucketRow) error { return see(want, *r) })
 	default:
-		err = countio.ReadTable(t.Context(), name, func(r *countio.Row) error { return see(want, *r) })
+		err = tableio.Read(t.Context(), name, func(r *countio.Row) error { return see(want, *r) })
 	}
 	if err != nil {
 		t.Fatal(err)

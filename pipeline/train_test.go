@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -400,7 +401,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 	found := map[string]map[string]int64{}
 	table := "feature,class,count,documents\n"
 	for part := range d.Shards {
-		err := countio.ReadTable(t.Context(), filepath.Join(counted, countio.PartName(part, d.Shards)), func(r *countio.Row) error {
+		err := tableio.Read(t.Context(), filepath.Join(counted, countio.PartName(part, d.Shards)), func(r *countio.Row) error {
 			if found[r.Feature] == nil {
 				found[r.Feature] = map[string]int64{}
 			}
@@ -551,7 +552,7 @@ func TestAnalyzerIsTold(t *testing.T) {
 		if dir == counted {
 			continue
 		}
-		text, err := countio.Metadata(t.Context(), filepath.Join(dir, modelio.ModelFile), "sparsenb.analyzer")
+		text, err := tableio.Metadata(t.Context(), filepath.Join(dir, modelio.ModelFile), "sparsenb.analyzer")
 		if want := `{"unit":"word","ngrams":[1,2],"lowercase":"unicode","token_pattern":"(?u)\\b\\w\\w+\\b","stop_words":["and","of","the"],"hash_bits":10}`; err != nil || text != want {
 			t.Errorf("%s: the model has %s, %v; want %s", m.Verb, text, err, want)
 		}

@@ -12,13 +12,14 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
 // Counts are existing counts: the parts of a published run, or a custom table.
 type Counts struct {
 	Source  countio.Source
-	Files   []countio.FileSum // the parts; for a custom table, one with its name only
+	Files   []tableio.FileSum // the parts; for a custom table, one with its name only
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest
 	Threads int            // goroutines that read in a bundle; default: one for each processor
@@ -96,7 +97,7 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 // customCounts returns a custom table. It reads the table once, to report errors before a job is started.
 func customCounts(ctx context.Context, name string, classDocuments map[string]int64, sel Params) (c Counts, err error) {
 	bernoulli := sel.Model == solver.Bernoulli
-	table, err := countio.CheckOwn(ctx, name, countio.Rules{
+	table, err := countio.ValidateTable(ctx, name, countio.Constraints{
 		Documents: classDocuments, CountsAreDocuments: bernoulli && len(classDocuments) > 0,
 	})
 	if err != nil {
@@ -114,8 +115,8 @@ func customCounts(ctx context.Context, name string, classDocuments map[string]in
 		c.Classes = append(c.Classes, class)
 	}
 	slices.SortFunc(c.Classes, func(a, b modelio.Class) int { return strings.Compare(a.Label, b.Label) })
-	c.Source = countio.Source{Own: name}
-	c.Files = []countio.FileSum{{Name: name}}
+	c.Source = countio.Source{Table: name}
+	c.Files = []tableio.FileSum{{Name: name}}
 	c.From, err = identify(ctx, name)
 	return c, err
 }
@@ -147,6 +148,6 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 
 // identify returns the size and checksum of a file.
 func identify(ctx context.Context, name string) (modelio.Counts, error) {
-	sum, err := countio.Identify(ctx, name)
+	sum, err := tableio.Checksum(ctx, name)
 	return modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}, err
 }

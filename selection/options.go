@@ -63,7 +63,7 @@ func (c Counts) Options() map[string]string {
 	options := c.Analysis.Options()
 	var documents []string
 	for _, class := range c.Classes {
-		if c.Source.Own != "" && class.Documents != nil {
+		if c.Source.Table != "" && class.Documents != nil {
 			documents = append(documents, fmt.Sprintf("%s=%d", class.Label, *class.Documents))
 		}
 	}

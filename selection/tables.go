@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // Tables are the tables that a selection writes.
@@ -78,7 +78,7 @@ func compareSolution(rows []modelio.FeatureRow, s Solution) error {
 }
 
 // Write writes the tables, and returns the files.
-func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]countio.FileSum, error) {
+func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Analyzer) ([]tableio.FileSum, error) {
 	features, err := modelio.WriteTable(ctx, guard, modelio.FeaturesFile, t.features)
 	if err != nil {
 		return nil, err
@@ -93,10 +93,10 @@ func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Ana
 	}
 	path, err := modelio.WriteTable(ctx, guard, modelio.PathFile, t.path)
 	if err != nil || t.Buckets == nil {
-		return []countio.FileSum{features, model, path}, err
+		return []tableio.FileSum{features, model, path}, err
 	}
 	buckets, err := modelio.WriteTable(ctx, guard, modelio.BucketsFile, t.Buckets)
-	return []countio.FileSum{features, model, path, buckets}, err
+	return []tableio.FileSum{features, model, path, buckets}, err
 }
 
 // NameBuckets sorts the names of the selected buckets, and checks that each has one. It drops those of buckets that parts have

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
@@ -52,7 +53,7 @@ func (p ReadParams) Validate() error {
 // ReadCounts reads existing counts. Like Begin it claims the output, and like MergeCounts it returns a
 // PCollection<[]byte> of Parts and one of pieces of the histogram. files are the parts of a run, or a custom table, which has
 // only a name. It panics if p is invalid.
-func ReadCounts(s beam.Scope, files []countio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
+func ReadCounts(s beam.Scope, files []tableio.FileSum, p ReadParams) (parts, pieces beam.PCollection) {
 	s = s.Scope("transforms.ReadCounts")
 	mustBeValid("transforms.ReadCounts", p)
 	return beam.ParDo2(s, &readFn{Params: p}, beam.Reshuffle(s, createSingles(s, files)))
@@ -91,7 +92,7 @@ func createSingles[T any](s beam.Scope, values []T) beam.PCollection {
 type readFn struct {
 	Params ReadParams
 
-	workers *pool.Pool[countio.FileSum]
+	workers *pool.Pool[tableio.FileSum]
 }
 
 func (f *readFn) StartBundle(context.Context, func([]byte), func([]byte)) { f.abandon() }
@@ -110,7 +111,7 @@ func (f *readFn) ProcessElement(ctx context.Context, file []byte, emitPart, emit
 		}
 		f.workers = pool.Start(ctx, f.Params.Threads, pool.Each(f.read))
 	}
-	sum, err := decode[countio.FileSum](file)
+	sum, err := decode[tableio.FileSum](file)
 	if err != nil {
 		return err
 	}
@@ -123,15 +124,15 @@ func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte
 }
 
 // read reads one file.
-func (f *readFn) read(ctx context.Context, sum countio.FileSum, emit pool.Emitter) error {
+func (f *readFn) read(ctx context.Context, sum tableio.FileSum, emit pool.Emitter) error {
 	emitPart := func(b []byte) { emit(0, b) }
 	part := Part{FileSum: sum}
 	classes := countio.ClassesOf(selection.Labels(f.Params.Classes))
 	sums := countio.NewClassSums(classes)
 	hist := histogram.New()
 	var counts []float64
-	if f.Params.Source.Own == "" { // a custom table was checked before the job
-		if err := f.Params.Source.Check(ctx, sum); err != nil {
+	if f.Params.Source.Table == "" { // a custom table was checked before the job
+		if err := f.Params.Source.VerifyPart(ctx, sum); err != nil {
 			return emitDamaged(emitPart, part, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 )
 
@@ -251,7 +252,7 @@ func (b Budget) exceeded(rejected, lines int64) bool {
 }
 
 // FileNames returns the names of files.
-func FileNames(files []countio.FileSum) []string {
+func FileNames(files []tableio.FileSum) []string {
 	names := make([]string, len(files))
 	for i, f := range files {
 		names[i] = f.Name

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
@@ -154,7 +154,7 @@ func readClasses(next func(*[]byte) bool) (*block.Classes, error) {
 
 // Part is a part of the counts, written or read: its file and the sums over its rows.
 type Part struct {
-	countio.FileSum
+	tableio.FileSum
 	Features int64
 
 	// The classes that have any counts here, by number, and their sums.
@@ -184,7 +184,7 @@ type Reconciled struct {
 	Inputs   []modelio.Input
 	Drops    modelio.Drops
 	Examples []corpusio.Rejection
-	Files    []countio.FileSum // the parts that were written
+	Files    []tableio.FileSum // the parts that were written
 	Warnings []string
 }
 
@@ -200,7 +200,7 @@ func (a Reconciled) pieces() ([]Reconciled, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := cut(a.Files, func(list []countio.FileSum) Reconciled { return Reconciled{Files: list} })
+	files, err := cut(a.Files, func(list []tableio.FileSum) Reconciled { return Reconciled{Files: list} })
 	if err != nil {
 		return nil, err
 	}

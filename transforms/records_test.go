@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 func randomTotals(rng *rand.Rand, file corpusio.File, start, end int64) Totals {
@@ -170,7 +170,7 @@ func TestRecordsKeepNumbersThatAreNotFinite(t *testing.T) {
 }
 
 func TestReconcileNoticesMissingParts(t *testing.T) {
-	part := func(name, sum string) Part { return Part{FileSum: countio.FileSum{Name: name, SHA256: sum}} }
+	part := func(name, sum string) Part { return Part{FileSum: tableio.FileSum{Name: name, SHA256: sum}} }
 	for what, c := range map[string]struct {
 		parts []Part
 		want  string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
@@ -74,17 +75,17 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 }
 
 // source returns where the counts are that the run was made from, and their files.
-func source(ctx context.Context, run modelio.Published) (countio.Source, []countio.FileSum, error) {
+func source(ctx context.Context, run modelio.Published) (countio.Source, []tableio.FileSum, error) {
 	from := run.Manifest.Counts
 	switch {
 	case from == nil:
 		return countio.Source{Dir: run.Dir}, run.Manifest.Parts(), nil
 	case from.Size > 0:
-		now, err := countio.Identify(ctx, from.Name)
+		now, err := tableio.Checksum(ctx, from.Name)
 		if err == nil && (now.Size != from.Size || now.SHA256 != from.SHA256) {
 			err = fmt.Errorf("%s has changed since the run read it", from.Name)
 		}
-		return countio.Source{Own: from.Name}, []countio.FileSum{{Name: from.Name}}, err
+		return countio.Source{Table: from.Name}, []tableio.FileSum{{Name: from.Name}}, err
 	}
 	counts, err := selection.PublishedCounts(ctx, from.Name)
 	if err == nil && counts.From != *from {
@@ -114,7 +115,7 @@ func (r *countsReader) add(file string, f *countio.Feature) error {
 		return err
 	}
 	// The parts of a run are one sorted list without repeats.
-	if r.source.Own == "" && r.features > 0 && cmp.Or(cmp.Compare(f.ID, r.lastID), bytes.Compare(name, r.lastName)) <= 0 {
+	if r.source.Table == "" && r.features > 0 && cmp.Or(cmp.Compare(f.ID, r.lastID), bytes.Compare(name, r.lastName)) <= 0 {
 		return fmt.Errorf("%s: the feature %q is out of order", file, name)
 	}
 	r.lastID, r.lastName = f.ID, append(r.lastName[:0], name...)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 )
 
@@ -44,7 +44,7 @@ func Models(ctx context.Context, run modelio.Published, counts *Counts) (finding
 
 // compareAnalyzers compares the analyzer in model.parquet with the one in the manifest.
 func compareAnalyzers(ctx context.Context, run modelio.Published) error {
-	text, err := countio.Metadata(ctx, fileio.Join(run.Dir, modelio.ModelFile), modelio.AnalyzerKey)
+	text, err := tableio.Metadata(ctx, fileio.Join(run.Dir, modelio.ModelFile), modelio.AnalyzerKey)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // Run verifies the run that was published in the folder dir: first its files (see [Files]), then their contents (see
@@ -104,7 +105,7 @@ func readManifest(ctx context.Context, dir string) (m modelio.Manifest, err erro
 	}
 	if m.Verb != "count" {
 		for _, name := range []string{modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
-			if !slices.ContainsFunc(m.Files, func(f countio.FileSum) bool { return f.Name == name }) {
+			if !slices.ContainsFunc(m.Files, func(f tableio.FileSum) bool { return f.Name == name }) {
 				return m, fmt.Errorf("%s does not list %s", modelio.ManifestFile, name)
 			}
 		}
@@ -112,10 +113,10 @@ func readManifest(ctx context.Context, dir string) (m modelio.Manifest, err erro
 	return m, nil
 }
 
-func checkFiles(ctx context.Context, dir string, files []countio.FileSum) (finding string, err error) {
+func checkFiles(ctx context.Context, dir string, files []tableio.FileSum) (finding string, err error) {
 	var size int64
 	for _, f := range files {
-		got, err := countio.Identify(ctx, fileio.Join(dir, f.Name))
+		got, err := tableio.Checksum(ctx, fileio.Join(dir, f.Name))
 		if err != nil {
 			return "", err
 		}
@@ -129,7 +130,7 @@ func checkFiles(ctx context.Context, dir string, files []countio.FileSum) (findi
 
 // checkNoForeignParts fails if the folder of counts has files of another run: readers such as DuckDB and Spark read all files
 // of a folder but those whose names begin with a dot or an underscore.
-func checkNoForeignParts(ctx context.Context, dir string, files []countio.FileSum) error {
+func checkNoForeignParts(ctx context.Context, dir string, files []tableio.FileSum) error {
 	store, err := fileio.For(dir)
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func checkNoForeignParts(ctx context.Context, dir string, files []countio.FileSu
 	}
 	for _, info := range infos {
 		name := fileio.Join(countio.PartFolder, path.Base(info.Name))
-		published := slices.ContainsFunc(files, func(f countio.FileSum) bool { return f.Name == name })
+		published := slices.ContainsFunc(files, func(f tableio.FileSum) bool { return f.Name == name })
 		if !published && !strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(name), "_") {
 			return fmt.Errorf("%s does not belong to this run, but readers of the folder would count it; remove it", name)
 		}

@@ -1,11 +1,12 @@
-// Package hostile has Parquet files that promise more than they have, for tests. They are tables of counts with the columns
-// feature, a and b, but for what is wrong with them.
+// Package hostile has malformed Parquet files for tests: tables of counts with the columns feature, a and b, whose metadata
+// announce more than they contain.
 package hostile
 
 import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"runtime/metrics"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/snappy"
@@ -16,10 +17,21 @@ import (
 
 const magic = "PAR1"
 
-// MostMemory is what may be taken in all to refuse one of the files.
+// MostMemory is the limit, in bytes, for all allocations while one of the files is refused.
 const MostMemory = 192 << 20
 
-// Files are the files by what is wrong with them.
+// Allocated returns how many bytes the process allocates while do runs. Unlike runtime.ReadMemStats it does not stop the
+// world, which tests that call it for every byte of a file would wait for most of their time.
+func Allocated(do func()) uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	before := sample[0].Value.Uint64()
+	do()
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() - before
+}
+
+// Files returns the files, by what is wrong with them.
 func Files() map[string][]byte {
 	files := map[string][]byte{
 		"2^31 columns":      withFooter(nil, append([]byte{0x15, 2, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 7}, make([]byte, 100)...)),
@@ -63,7 +75,7 @@ func Files() map[string][]byte {
 	return files
 }
 
-// column is one with a page, which may have a dictionary before it.
+// column is a column with one page, and a dictionary page unless dictionary is nil.
 type column struct {
 	codec      format.CompressionCodec
 	optional   bool
@@ -71,7 +83,7 @@ type column struct {
 	header     format.PageHeader
 	raw        []byte // instead of the header
 	body       []byte
-	values     int64 // that it is said to have
+	values     int64 // announced in the metadata
 }
 
 func feature() column {
@@ -88,7 +100,7 @@ func data(n int32, encoding format.Encoding) format.PageHeader {
 	})}
 }
 
-// damagedColumns are what may be wrong with a column of counts.
+// damagedColumns returns malformed columns of counts.
 func damagedColumns() map[string]column {
 	const many = 1<<31 - 1
 	run := binary.AppendUvarint([]byte{1}, many<<1) // of a width of one bit
@@ -142,7 +154,7 @@ func damagedColumns() map[string]column {
 	}
 }
 
-// damagedNames are what may be wrong with a column of texts.
+// damagedNames returns malformed columns of texts.
 func damagedNames() map[string]column {
 	counts := func(n, first, difference uint64) []byte { // of n numbers that grow
 		b := binary.AppendUvarint([]byte{0x80, 0x80, 4, 1}, n)
@@ -164,7 +176,7 @@ func damagedNames() map[string]column {
 	}
 }
 
-// table is a file of two rows with the columns. The footer is changed at last.
+// table returns a file of two rows with the columns. change may edit the footer.
 func table(names, counts column, change func(*format.FileMetaData)) []byte {
 	b := []byte(magic)
 	m := format.FileMetaData{Version: 1, NumRows: 2, Schema: []format.SchemaElement{{Name: "counts", NumChildren: thrift.New[int32](3)}}}
@@ -210,7 +222,7 @@ func table(names, counts column, change func(*format.FileMetaData)) []byte {
 	return withFooter(b[len(magic):], marshal(m))
 }
 
-// structs is a footer whose schema has so many structs of one byte.
+// structs returns a footer whose schema has n structs of one byte.
 func structs(n uint64) []byte {
 	b := binary.AppendUvarint([]byte{0x15, 2, 0x19, 0xfc}, n)
 	return append(append(b, make([]byte, n)...), 0)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // bigrams are names like those of pairs of words, sorted by their ids.
@@ -99,7 +100,7 @@ func cpuTime() (user, system int64) {
 	return u.Utime.Nano(), u.Stime.Nano()
 }
 
-func writeFeatures(t testing.TB, dir string, part, parts int, c counted) FileSum {
+func writeFeatures(t testing.TB, dir string, part, parts int, c counted) tableio.FileSum {
 	t.Helper()
 	w, err := CreatePart(t.Context(), dir, part, parts, []string{"a", "b"}, nil)
 	if err != nil {
@@ -122,4 +123,31 @@ func writeFeatures(t testing.TB, dir string, part, parts int, c counted) FileSum
 		t.Fatal(err)
 	}
 	return sum
+}
+
+// BenchmarkRead reads a part without its names, and with all of them.
+func BenchmarkRead(b *testing.B) {
+	c := countedBigrams(500_000)
+	dir := b.TempDir()
+	file := writeFeatures(b, dir, 0, 1, c)
+	for _, names := range []bool{false, true} {
+		b.Run(fmt.Sprintf("names=%v", names), func(b *testing.B) {
+			for b.Loop() {
+				var classes Classes
+				features := 0
+				err := Source{Dir: dir}.Each(b.Context(), file.Name, &classes, func(f *Feature) error {
+					features++
+					if names {
+						_, err := f.Name()
+						return err
+					}
+					return nil
+				})
+				if err != nil || features != len(c.features) {
+					b.Fatal(features, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(file.Rows), "ns/row")
+		})
+	}
 }

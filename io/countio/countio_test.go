@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-func writeRows(t testing.TB, dir string, rows []Row) FileSum {
+func writeRows(t testing.TB, dir string, rows []Row) tableio.FileSum {
 	t.Helper()
 	w, err := CreatePart(t.Context(), dir, 0, 1, []string{"class0", "class1"}, nil)
 	if err != nil {
@@ -65,7 +66,7 @@ func TestPartsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatalf("%+v, but %d bytes, %v", sum, len(b), err)
 		}
 		i := 0
-		err = ReadTable(t.Context(), filepath.Join(dir, sum.Name), func(r *Row) error {
+		err = tableio.Read(t.Context(), filepath.Join(dir, sum.Name), func(r *Row) error {
 			if *r != rows[i] {
 				return fmt.Errorf("row %d is %+v, was %+v", i, *r, rows[i])
 			}
@@ -113,7 +114,7 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 		if err := os.WriteFile(name, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		err := ReadTable(t.Context(), name, func(*Row) error { return nil })
+		err := tableio.Read(t.Context(), name, func(*Row) error { return nil })
 		if err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -124,7 +125,7 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 	if err := os.WriteFile(name, whole, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := ReadTable(t.Context(), name, func(*other) error { return nil }); err == nil || !strings.Contains(err.Error(), `no column "word"`) {
+	if err := tableio.Read(t.Context(), name, func(*other) error { return nil }); err == nil || !strings.Contains(err.Error(), `column "word" is missing`) {
 		t.Error(err)
 	}
 }

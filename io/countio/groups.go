@@ -10,34 +10,33 @@ import (
 	"github.com/sparsenb/sparsenb/feature"
 )
 
-// groups are the rows of a long table by their features. No list of it holds a pointer for each row or feature, so that
-// the garbage collector passes them over.
+// groups holds the rows of a long table by feature. Its slices have no pointers per row or feature, so the garbage collector
+// does not scan them.
 type groups struct {
-	names    []byte // of the features, one behind the other
-	features []group
-	places   map[identity]uint32 // in features
-	classes  []string            // as they came
-	numbers  map[string]uint32   // of the classes
-	cells    []cell              // by row
-	// documents are by row too, in a table that has a column for them.
-	documents []float64
-	separate  bool // it has
+	names     []byte // of the features, concatenated
+	features  []group
+	places    map[identity]uint32 // in features
+	classes   []string            // in order of appearance
+	numbers   map[string]uint32   // of the classes
+	cells     []cell              // by row
+	documents []float64           // by row, if separate
+	separate  bool                // the table has a documents column
 }
 
 // group is a feature.
 type group struct {
-	end  uint64 // of its name in names, which starts where the name before it ends
+	end  uint64 // of its name in names; it starts where the previous name ends
 	last uint32 // its last row
 }
 
-// cell is what a row says of its feature.
+// cell is a row without its feature.
 type cell struct {
 	count  float64
 	class  uint32
-	before uint32 // the row before it of the same feature; 0 if there is none
+	before uint32 // the previous row of the feature, or 0
 }
 
-// maxCells is how many rows a uint32 can count from 1.
+// maxCells is the highest row number; rows count from 1.
 const maxCells = math.MaxUint32
 
 func newGroups(separate bool) *groups {
@@ -60,11 +59,11 @@ func (g *groups) add(name, class string, count, documents float64) {
 	f.last = uint32(len(g.cells))
 }
 
-// place is where a feature is in the list, at its end if it is new.
+// place returns the index of a feature in features, and appends a new one.
 func (g *groups) place(id identity, name string) uint32 {
 	place, ok := g.places[id]
 	for ok && feature.IsLong(id.check) && string(g.nameAt(int(place))) != name {
-		id.check += 1 << 8 // which is that of a long name, too
+		id.check += 1 << 8 // still the check of a long name
 		place, ok = g.places[id]
 	}
 	if !ok {
@@ -76,7 +75,6 @@ func (g *groups) place(id identity, name string) uint32 {
 	return place
 }
 
-// name is the name of a feature.
 func (g *groups) name(place int) string { return string(g.nameAt(place)) }
 
 func (g *groups) nameAt(place int) []byte {
@@ -87,7 +85,7 @@ func (g *groups) nameAt(place int) []byte {
 	return g.names[start:g.features[place].end]
 }
 
-// rowsOf appends the rows of a feature to a list, in the order of the labels and then of the table.
+// rowsOf appends the rows of a feature, sorted by class label and then by row number.
 func (g *groups) rowsOf(place int, rows []uint32) []uint32 {
 	for row := g.features[place].last; row > 0; row = g.cell(row).before {
 		rows = append(rows, row)
@@ -100,7 +98,7 @@ func (g *groups) rowsOf(place int, rows []uint32) []uint32 {
 
 func (g *groups) cell(row uint32) cell { return g.cells[row-1] }
 
-// documentsOf is the second number of a row: a table without a column for it has one number for both.
+// documentsOf returns the document count of a row, which is its count in a table without a documents column.
 func (g *groups) documentsOf(row uint32) float64 {
 	if g.separate {
 		return g.documents[row-1]
@@ -108,7 +106,7 @@ func (g *groups) documentsOf(row uint32) float64 {
 	return g.cell(row).count
 }
 
-// looksWide reports whether all the classes are numbers, and no feature has two rows.
+// looksWide reports whether all classes are numbers and no feature has two rows.
 func (g *groups) looksWide() bool {
 	for _, class := range g.classes {
 		if _, err := strconv.ParseFloat(class, 64); err != nil {

@@ -12,27 +12,27 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/parquetio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// parquetRows are the rows of a flat Parquet table.
+// parquetRows reads a flat Parquet table.
 type parquetRows struct {
 	file   *parquetio.File
 	names  []string
 	types  []parquet.Type
 	reader parquet.Rows
 	batch  []parquet.Row
-	ahead  []parquet.Row // of the batch: this row and those after it
-	err    error         // what comes after the batch
-	info   fileio.Info
-	read   int64 // rows
+	ahead  []parquet.Row // the current row and the rest of the batch
+	err    error         // after the batch
+	read   int64         // rows
 }
 
 func openParquet(f fileio.File, info fileio.Info) (*parquetRows, error) {
-	file, err := parquetio.Open(f, info.Size)
+	file, err := tableio.Open(f, info.Size)
 	if err != nil {
 		return nil, err
 	}
-	r := &parquetRows{file: file, batch: make([]parquet.Row, 256), info: info}
+	r := &parquetRows{file: file, batch: make([]parquet.Row, 256)}
 	return r, file.Do(func() error {
 		for _, column := range file.Schema().Columns() {
 			r.names = append(r.names, column[0])
@@ -47,7 +47,7 @@ func openParquet(f fileio.File, info fileio.Info) (*parquetRows, error) {
 
 func (r *parquetRows) header() []string { return r.names }
 
-// numeric knows the types whose stored number is the number meant: not decimals, dates or times.
+// numeric is false for decimals, dates and times, whose stored number is not the value.
 func (r *parquetRows) numeric(column int) (kind string, ok bool) {
 	t := r.types[column]
 	logical := t.LogicalType()
@@ -69,7 +69,7 @@ func (r *parquetRows) next() error {
 		r.fill()
 	}
 	if n := len(r.ahead[0]); n != len(r.names) {
-		return fmt.Errorf("has %d values for %d columns", n, len(r.names))
+		return fmt.Errorf("has %d values, but there are %d columns", n, len(r.names))
 	}
 	return nil
 }
@@ -88,12 +88,12 @@ func (r *parquetRows) fill() {
 		return err
 	})
 	r.read += int64(len(r.ahead))
-	if most := r.file.MostRows(int64(unsafe.Sizeof(cell{}))); r.read > most {
-		r.ahead, r.err = nil, tooManyRows(most, r.info)
+	if err := r.file.CheckRows(r.read, int64(unsafe.Sizeof(cell{}))); err != nil {
+		r.ahead, r.err = nil, err
 	}
 }
 
-// text takes whole numbers for texts, as they are in CSV: labels and features may be numbers.
+// text accepts whole numbers, as CSV does: labels and features may be numbers.
 func (r *parquetRows) text(column int) (string, bool) {
 	v := r.ahead[0][column]
 	switch v.Kind() {
@@ -125,7 +125,7 @@ func (r *parquetRows) number(column int) (float64, bool) {
 	return 0, false
 }
 
-// unsigned reports whether the whole numbers of a column have no sign; they are stored as if they had.
+// unsigned reports whether a column has an unsigned type; its values are stored as signed numbers.
 func (r *parquetRows) unsigned(column int) bool {
 	logical := r.types[column].LogicalType()
 	if logical == nil {

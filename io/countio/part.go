@@ -10,14 +10,15 @@ import (
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // Row is a feature in a class: a row of counts/part-NNNNN-of-NNNNN.parquet. Rows are sorted by feature_id, feature and
 // class, within a part and from one part to the next.
 //
-// Ids grow in small steps, and classes and counts repeat: their encodings leave little for a compressor. Names are
-// compressed. DELTA_LENGTH_BYTE_ARRAY has their lengths apart: to write a part of bigrams took 117 ns a row and 19.8
-// bytes, where it took 215 ns and 15.3 bytes with the lengths among the names.
+// IDs grow in small steps, and classes and counts repeat: their encodings leave little to compress. Names are compressed.
+// DELTA_LENGTH_BYTE_ARRAY stores their lengths separately: writing a part of bigrams takes 117 ns and 19.8 bytes a row,
+// and 215 ns and 15.3 bytes with the lengths between the names.
 type Row struct {
 	Feature   string `parquet:"feature"` // DELTA_LENGTH_BYTE_ARRAY, see CreatePart
 	FeatureID int64  `parquet:"feature_id,delta,uncompressed"`
@@ -26,7 +27,7 @@ type Row struct {
 	Documents int64  `parquet:"documents,dict,uncompressed"` // documents with at least one
 }
 
-// The places of the columns.
+// Column numbers.
 const (
 	featureAt = iota
 	idAt
@@ -35,66 +36,67 @@ const (
 	documentsAt
 )
 
-// PartFolder is the folder of the parts, under the output folder.
+// PartFolder is the folder of the parts, relative to the output folder.
 const PartFolder = "counts"
 
-// PartName is the name of a part under the output folder.
+// PartName returns the name of a part, relative to the output folder.
 func PartName(part, parts int) string {
 	return fmt.Sprintf(PartFolder+"/part-%05d-of-%05d.parquet", part, parts)
 }
 
-// IsPart reports whether a file under an output folder is a part, by its name.
+// IsPart reports whether a name, relative to the output folder, is that of a part.
 func IsPart(name string) bool {
 	ok, err := path.Match(PartFolder+"/part-*-of-*.parquet", name)
 	return ok && err == nil
 }
 
-// uniqueIDs is the key of a note in the metadata of a part: whether each feature_id in it is that of one feature only.
-// Where it is, a reader knows the features without their names.
+// uniqueIDs is a key in the metadata of a part: "true" if no two features of the part have the same feature_id. A reader
+// can then separate features without reading their names.
 const uniqueIDs = "sparsenb.unique_feature_ids"
 
-// PartWriter writes a part of the counts. It hands parquet-go columns, of which it makes pages, rather than rows.
+// PartWriter writes a part of the counts. It passes columns to parquet-go, which is faster than rows.
 type PartWriter struct {
-	out     *output
+	out     *tableio.FileWriter
 	labels  []parquet.Value
 	table   *parquet.GenericWriter[Row]
 	batch   *batch
-	group   int64 // rows of the row group so far
-	bytes   int   // of the names in it
+	rows    int64
+	group   int64 // rows of the current row group
+	bytes   int   // of names in the current row group
 	started bool
-	last    int64 // the id of the last feature, if there is one
-	shared  bool  // two features have one id
+	last    int64 // the ID of the last feature, if started
+	shared  bool  // two features have the same ID
 }
 
-// Rows go to parquet-go in batches of so many rows, or of fewer if their names have so many bytes.
+// A batch ends at batchRows rows, or at batchBytes bytes of names.
 const (
 	batchRows  = 512
 	batchBytes = 64 << 10
 )
 
-// batch are rows that parquet-go does not have yet, by column.
+// batch buffers rows by column.
 type batch struct {
 	rows              int
-	names             []byte         // of the features, side by side
+	names             []byte         // of the features, concatenated
 	starts, ends      [batchRows]int // of the names
 	ids               [batchRows]int64
-	classes           [batchRows]int // places among the labels
+	classes           [batchRows]int // indexes into labels
 	counts, documents [batchRows]int64
-	values            [batchRows]parquet.Value // of one column, as parquet-go wants them
+	values            [batchRows]parquet.Value // of one column
 }
 
-// batches are kept from one part to the next, of which there are many small ones. A writer of parquet-go is not: Reset
-// of v0.32.0 clears the names of the columns too.
+// batches are reused, because there are many small parts. Parquet writers are not: Reset of parquet-go v0.32.0 also clears
+// the column names.
 var batches = sync.Pool{New: func() any { return &batch{names: make([]byte, 0, batchBytes)} }}
 
-// CreatePart starts to write a part of the counts under dir, while that is held.
+// CreatePart starts to write part number part, from 0, under dir. held is checked again before the file appears.
 func CreatePart(ctx context.Context, dir string, part, parts int, labels []string, held fileio.Held) (*PartWriter, error) {
-	out, err := create(ctx, dir, PartName(part, parts), held)
+	out, err := tableio.CreateFile(ctx, dir, PartName(part, parts), held)
 	if err != nil {
 		return nil, err
 	}
 	w := &PartWriter{out: out, batch: batches.Get().(*batch)}
-	w.table = parquet.NewGenericWriter[Row](out, append(WriterOptions(),
+	w.table = parquet.NewGenericWriter[Row](out, append(tableio.WriterOptions(),
 		parquet.SortingWriterConfig(parquet.SortingColumns(
 			parquet.Ascending("feature_id"), parquet.Ascending("feature"), parquet.Ascending("class"))),
 		parquet.DataPageStatistics(false),
@@ -105,8 +107,7 @@ func CreatePart(ctx context.Context, dir string, part, parts int, labels []strin
 	return w, nil
 }
 
-// Add adds a feature, which comes after those before it, with its counts, whose classes are places among the labels and
-// come in the order of these.
+// Add adds a feature. Features must be sorted by ID and name, and counts by class label; Class is an index into labels.
 func (w *PartWriter) Add(name []byte, id int64, counts []feature.Count) error {
 	if w.started && id == w.last {
 		w.shared = true
@@ -135,7 +136,7 @@ func (w *PartWriter) Add(name []byte, id int64, counts []feature.Count) error {
 	return nil
 }
 
-// flush hands over the batch.
+// flush passes the batch to parquet-go.
 func (w *PartWriter) flush() error {
 	b := w.batch
 	values := b.values[:b.rows]
@@ -163,8 +164,8 @@ func (w *PartWriter) flush() error {
 	n := int64(b.rows)
 	w.bytes += len(b.names)
 	b.rows, b.names = 0, b.names[:0]
-	w.out.sum.Rows += n
-	if w.group += n; w.group >= rowsPerGroup || w.bytes >= bytesPerGroup {
+	w.rows += n
+	if w.group += n; w.group >= tableio.RowsPerGroup || w.bytes >= tableio.BytesPerGroup {
 		w.group, w.bytes = 0, 0
 		return w.table.Flush()
 	}
@@ -177,19 +178,19 @@ func setInts(values []parquet.Value, from *[batchRows]int64) {
 	}
 }
 
-// Commit finishes the part and puts it in its place, where one of the same bytes may be.
-func (w *PartWriter) Commit() (FileSum, error) {
+// Commit finishes the part and makes it visible, as [tableio.FileWriter.Commit] does.
+func (w *PartWriter) Commit() (tableio.FileSum, error) {
 	if err := w.flush(); err != nil {
-		return FileSum{}, err
+		return tableio.FileSum{}, err
 	}
 	batches.Put(w.batch)
 	w.batch = nil
 	w.table.SetKeyValueMetadata(uniqueIDs, fmt.Sprint(!w.shared))
 	if err := w.table.Close(); err != nil {
-		return FileSum{}, err
+		return tableio.FileSum{}, err
 	}
-	return w.out.commit()
+	return w.out.Commit(w.rows)
 }
 
-// Abort leaves nothing behind. After Commit it does nothing.
-func (w *PartWriter) Abort() { w.out.file.Abort() }
+// Abort removes what was written. After Commit it does nothing.
+func (w *PartWriter) Abort() { w.out.Abort() }

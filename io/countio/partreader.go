@@ -14,53 +14,52 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/parquetio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// partReader reads a part by column. Names are most of it, and few of them are asked for: their pages are read then.
+// partReader reads a part by column. Names are most of a part and few are asked for, so their pages are read on demand.
 type partReader struct {
-	name    string
-	file    *parquetio.File
-	classes *Classes
-	visit   func(*Feature) error
-	unique  bool // no two features have one id
-	at      [documentsAt + 1]int
-	groups  []parquet.RowGroup
+	ctx      context.Context
+	fileName string
+	file     *parquetio.File
+	classes  *Classes
+	unique   bool // no two features have the same ID
+	at       [documentsAt + 1]int
+	groups   []parquet.RowGroup
+
+	group   int   // of the batch; -1 before the first
+	left    int64 // rows of the group after the batch
+	columns *partColumns
+	batch   partBatch
+	row     int // the next of the batch
 	feature Feature
-	started bool
 }
 
-func readPart(ctx context.Context, dir, part string, classes *Classes, visit func(*Feature) error) error {
-	return fileio.With(ctx, fileio.Join(dir, part), func(f fileio.File, info fileio.Info) error {
-		return readPartOf(ctx, f, info, classes, visit)
-	})
+// partBatch is a run of rows that are in one page of every column. first is the number of its first row in the row group.
+type partBatch struct {
+	first                  int64
+	ids, counts, documents []int64
+	classes                []int32
 }
 
-func readPartOf(ctx context.Context, f fileio.File, info fileio.Info, classes *Classes, visit func(*Feature) error) error {
-	r := partReader{name: info.Name, classes: classes, visit: visit, feature: Feature{DocumentsKnown: true}}
-	if err := r.open(f, info.Size); err != nil {
-		return err
-	}
-	defer r.feature.names.close()
-	for group := range r.groups {
-		if err := r.readGroup(ctx, group); err != nil {
-			return err
-		}
-	}
-	return r.show()
+// partColumns are the columns of a row group.
+type partColumns struct {
+	ids, counts, documents *partColumn[int64]
+	classes                *partColumn[int32]
 }
 
-// open looks at the columns.
-func (r *partReader) open(f fileio.File, size int64) (err error) {
-	if r.file, err = parquetio.Open(f, size); err != nil {
-		return unreadable(r.name, err)
+func (r *partReader) open(f fileio.File, info fileio.Info) (err error) {
+	r.fileName = info.Name
+	if r.file, err = tableio.Open(f, info.Size); err != nil {
+		return unreadable(r.fileName, err)
 	}
 	if err := r.file.Do(r.findColumns); err != nil {
-		return unreadable(r.name, err)
+		return unreadable(r.fileName, err)
 	}
-	note, _ := r.file.Lookup(uniqueIDs) // missing in parts that were written before there was one
+	note, _ := r.file.Lookup(uniqueIDs) // older parts do not have it
 	r.unique = note == "true"
-	r.groups = r.file.RowGroups()
-	r.feature.names = &partNames{name: r.name, file: r.file, column: r.at[featureAt], group: -1}
+	r.group, r.groups = -1, r.file.RowGroups()
+	r.feature = Feature{DocumentsKnown: true, names: &partNames{name: r.fileName, file: r.file, column: r.at[featureAt], group: -1}}
 	return nil
 }
 
@@ -68,107 +67,139 @@ func (r *partReader) findColumns() error {
 	for i, column := range parquet.SchemaOf(Row{}).Fields() {
 		found, ok := r.file.Schema().Lookup(column.Name())
 		if !ok {
-			return fmt.Errorf("it has no column %q", column.Name())
+			return fmt.Errorf("column %q is missing", column.Name())
 		}
 		if !found.Node.Required() || found.Node.Type().Kind() != column.Type().Kind() {
-			return fmt.Errorf("the column %q is a %s", column.Name(), found.Node)
+			return fmt.Errorf("column %q has the type %s", column.Name(), found.Node)
 		}
 		r.at[i] = found.ColumnIndex
 	}
 	return nil
 }
 
-func (r *partReader) readGroup(ctx context.Context, group int) error {
-	var ids, counts, documents *partColumn[int64]
-	var classes *partColumn[int32]
-	err := r.file.Do(func() error {
-		chunks := r.groups[group].ColumnChunks()
-		ids, classes = newIntColumn(chunks[r.at[idAt]]), newClassColumn(chunks[r.at[classAt]], r.classes)
-		counts, documents = newIntColumn(chunks[r.at[countAt]]), newIntColumn(chunks[r.at[documentsAt]])
-		return nil
-	})
-	if err != nil {
-		return unreadable(r.name, err)
-	}
-	defer func() { ids.close(); classes.close(); counts.close(); documents.close() }()
-	fill := func() error { return cmp.Or(ids.fill(), classes.fill(), counts.fill(), documents.fill()) }
-	for row, rows := int64(0), r.groups[group].NumRows(); row < rows; {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := r.file.Do(fill); err != nil {
-			return unreadable(r.name, err)
-		}
-		n := int(min(int64(len(ids.rest)), int64(len(classes.rest)), int64(len(counts.rest)), int64(len(documents.rest)), rows-row))
-		if err := r.readRows(group, row, ids.take(n), classes.take(n), counts.take(n), documents.take(n)); err != nil {
-			return err
-		}
-		row += int64(n)
-	}
-	return nil
-}
-
-// readRows reads rows of a group, of which row is the first.
-func (r *partReader) readRows(group int, row int64, ids []int64, classes []int32, counts, documents []int64) error {
-	f := &r.feature
-	classes, counts, documents = classes[:len(ids)], counts[:len(ids)], documents[:len(ids)]
-	for i, id := range ids {
-		class, count, docs := classes[i], counts[i], documents[i]
-		if count <= 0 || docs <= 0 || docs > count {
-			name, err := f.names.at(group, row+int64(i))
-			if err != nil {
-				return err
-			}
-			return r.damaged("the feature %q has %d occurrences in %d documents of %s", name, count, docs, r.classes.Labels[class])
-		}
-		next := !r.started || id != f.ID
-		if !r.unique {
-			name, err := f.names.at(group, row+int64(i))
-			if err != nil {
-				return err
-			}
-			if next = next || !bytes.Equal(name, f.name); next {
-				if err := r.show(); err != nil {
-					return err
+// next returns the next feature: all consecutive rows with its ID and, unless IDs are unique, its name.
+func (r *partReader) next() (*Feature, error) {
+	f, b, started := &r.feature, &r.batch, false
+	for {
+		for i := r.row; i < len(b.ids); i++ {
+			id, same := b.ids[i], false
+			if r.unique {
+				if same = started && id == f.ID; started && !same {
+					r.row = i
+					return f, nil
 				}
-				f.start(name, id)
+				if !started {
+					f.startAt(r.group, b.first+int64(i), id)
+				}
+			} else {
+				name, err := r.name(i)
+				if err != nil {
+					return nil, err
+				}
+				if same = started && id == f.ID && bytes.Equal(name, f.name); started && !same {
+					r.row = i
+					return f, nil
+				}
+				if !started {
+					f.start(name, id)
+				}
 			}
-		} else if next {
-			if err := r.show(); err != nil {
-				return err
+			if started = true; same && r.classes.Labels[f.Classes[len(f.Classes)-1]] >= r.classes.Labels[b.classes[i]] {
+				return nil, r.damaged("the classes of the feature with ID %d are not sorted", id)
 			}
-			f.startAt(group, row+int64(i), id)
+			count, documents := b.counts[i], b.documents[i]
+			if count <= 0 || documents <= 0 || documents > count {
+				name, err := r.name(i)
+				if err != nil {
+					return nil, err
+				}
+				return nil, r.damaged("feature %q has %d occurrences in %d documents of class %s", name, count, documents, r.classes.Labels[b.classes[i]])
+			}
+			f.add(b.classes[i], float64(count), float64(documents))
 		}
-		if r.started = true; !next && r.classes.Labels[f.Classes[len(f.Classes)-1]] >= r.classes.Labels[class] {
-			return r.damaged("the classes of the feature with id %d are not in order", id)
+		if err := r.readBatch(); err == io.EOF && started {
+			return f, nil
+		} else if err != nil {
+			return nil, err
 		}
-		f.add(class, float64(count), float64(docs))
+	}
+}
+
+// name returns the name in a row of the batch.
+func (r *partReader) name(i int) ([]byte, error) {
+	return r.feature.names.at(r.group, r.batch.first+int64(i))
+}
+
+// readBatch reads the next rows, or returns io.EOF.
+func (r *partReader) readBatch() error {
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
+	}
+	first := r.batch.first + int64(len(r.batch.ids))
+	r.row = len(r.batch.ids)
+	for r.left == 0 {
+		if r.group+1 == len(r.groups) {
+			return io.EOF
+		}
+		r.group++
+		r.left, first = r.groups[r.group].NumRows(), 0
+		if err := r.file.Do(r.openColumns); err != nil {
+			return unreadable(r.fileName, err)
+		}
+	}
+	c := r.columns
+	err := r.file.Do(func() error { return cmp.Or(c.ids.fill(), c.classes.fill(), c.counts.fill(), c.documents.fill()) })
+	if err != nil {
+		return unreadable(r.fileName, err)
+	}
+	n := int(min(int64(len(c.ids.rest)), int64(len(c.classes.rest)), int64(len(c.counts.rest)), int64(len(c.documents.rest)), r.left))
+	r.left -= int64(n)
+	r.batch = partBatch{first, c.ids.take(n), c.counts.take(n), c.documents.take(n), c.classes.take(n)}
+	r.row = 0
+	return nil
+}
+
+// openColumns opens the columns of the row group.
+func (r *partReader) openColumns() error {
+	r.closeColumns()
+	chunks := r.groups[r.group].ColumnChunks()
+	r.columns = &partColumns{
+		newIntColumn(chunks[r.at[idAt]]), newIntColumn(chunks[r.at[countAt]]), newIntColumn(chunks[r.at[documentsAt]]),
+		newClassColumn(chunks[r.at[classAt]], r.classes),
 	}
 	return nil
 }
 
-// damaged is what is wrong with the part.
-func (r *partReader) damaged(format string, args ...any) error {
-	return &DamagedError{r.name, fmt.Errorf(format, args...)}
+func (r *partReader) closeColumns() {
+	if c := r.columns; c != nil {
+		c.ids.close()
+		c.counts.close()
+		c.documents.close()
+		c.classes.close()
+		r.columns = nil
+	}
 }
 
-// unreadable is a damaged part, unless the storage failed.
+func (r *partReader) close() {
+	r.closeColumns()
+	if r.feature.names != nil {
+		r.feature.names.close()
+	}
+}
+
+func (r *partReader) damaged(format string, args ...any) error {
+	return &DamagedError{r.fileName, fmt.Errorf(format, args...)}
+}
+
+// unreadable returns a *DamagedError, or the error of storage as it is: that one names the file, and a retry may help.
 func unreadable(name string, err error) error {
-	if errors.As(err, new(*parquetio.InvalidError)) {
+	if errors.As(err, new(*parquetio.InvalidError)) || errors.As(err, new(*tableio.VersionError)) {
 		return &DamagedError{name, err}
 	}
-	return named(name, err)
+	return err
 }
 
-// show visits the feature, if there is one.
-func (r *partReader) show() error {
-	if !r.started {
-		return nil
-	}
-	return r.visit(&r.feature)
-}
-
-// partColumn is what is left of a page of a column.
+// partColumn reads a column page by page; rest is the unread rest of the page.
 type partColumn[T any] struct {
 	pages  parquet.Pages
 	page   parquet.Page
@@ -176,12 +207,12 @@ type partColumn[T any] struct {
 	decode func(parquet.Page) ([]T, error)
 }
 
-// fill goes to the next page, if nothing is left of this one.
+// fill reads the next page if nothing is left of the current one.
 func (c *partColumn[T]) fill() (err error) {
 	for len(c.rest) == 0 {
 		parquet.Release(c.page)
 		if c.page, err = c.pages.ReadPage(); err == io.EOF {
-			return io.ErrUnexpectedEOF // there are rows left
+			return io.ErrUnexpectedEOF // the row group has more rows
 		}
 		if err != nil {
 			return err
@@ -204,7 +235,7 @@ func (c *partColumn[T]) take(n int) []T {
 
 func (c *partColumn[T]) close() {
 	parquet.Release(c.page)
-	_ = c.pages.Close() // it was read only
+	_ = c.pages.Close() // it is only read
 }
 
 func newIntColumn(chunk parquet.ColumnChunk) *partColumn[int64] {
@@ -222,7 +253,7 @@ func newIntColumn(chunk parquet.ColumnChunk) *partColumn[int64] {
 }
 
 func newClassColumn(chunk parquet.ColumnChunk, classes *Classes) *partColumn[int32] {
-	var buffer, numbers []int32 // of the classes, by their places in the dictionary of the column
+	var buffer, numbers []int32 // numbers: of the classes, by dictionary index
 	return &partColumn[int32]{pages: chunk.Pages(), decode: func(page parquet.Page) ([]int32, error) {
 		data := page.Data()
 		if page.Dictionary() == nil {
@@ -247,19 +278,19 @@ func (c *Classes) appendNumbers(numbers []int32, labels encoding.Values) []int32
 	return numbers
 }
 
-// lookUp appends what stands at the given places of a dictionary.
-func lookUp[T any](values []T, places []int32, dictionary []T) ([]T, error) {
-	values = slices.Grow(values, len(places))
-	for _, at := range places {
+// lookUp appends the dictionary values with the given indexes.
+func lookUp[T any](values []T, indexes []int32, dictionary []T) ([]T, error) {
+	values = slices.Grow(values, len(indexes))
+	for _, at := range indexes {
 		if uint(at) >= uint(len(dictionary)) {
-			return nil, fmt.Errorf("a page names value %d of a dictionary of %d", at, len(dictionary))
+			return nil, fmt.Errorf("a page has the dictionary index %d, but the dictionary has %d values", at, len(dictionary))
 		}
 		values = append(values, dictionary[at])
 	}
 	return values, nil
 }
 
-// partNames reads names, a page at a time, of rows that are asked for in their order.
+// partNames reads names of rows in ascending order, a page at a time.
 type partNames struct {
 	name   string // of the file
 	file   *parquetio.File
@@ -267,12 +298,12 @@ type partNames struct {
 	group  int // of the page; -1 before the first
 	pages  *parquet.FilePages
 	page   parquet.Page
-	first  int64 // row of the page
+	first  int64 // the row of the first name
 	names  []byte
-	ends   []uint32 // of the names; the first is the start
+	ends   []uint32 // of the names; the first element is the start of the first name
 }
 
-// at returns the name in a row, which is valid until the next is asked for.
+// at returns the name in a row, which is valid until the next call.
 func (n *partNames) at(group int, row int64) (name []byte, err error) {
 	if i := row - n.first; group != n.group || i+1 >= int64(len(n.ends)) {
 		if err := n.read(group, row); err != nil {
@@ -283,7 +314,7 @@ func (n *partNames) at(group int, row int64) (name []byte, err error) {
 	return n.names[n.ends[i]:n.ends[i+1]], nil
 }
 
-// read reads the page that has the row.
+// read reads the page with the row.
 func (n *partNames) read(group int, row int64) (err error) {
 	n.close()
 	n.group, n.first, n.ends = group, row, nil
@@ -292,7 +323,7 @@ func (n *partNames) read(group int, row int64) (err error) {
 	}
 	return n.file.Do(func() (err error) {
 		if n.page, err = n.pages.ReadPage(); err == io.EOF {
-			return io.ErrUnexpectedEOF // there is the row
+			return io.ErrUnexpectedEOF // the row exists
 		}
 		if err != nil {
 			return err
@@ -304,7 +335,7 @@ func (n *partNames) read(group int, row int64) (err error) {
 		}
 		for i := 1; i < len(ends); i++ {
 			if ends[i] < ends[i-1] || int(ends[i]) > len(names) {
-				return fmt.Errorf("a page of names is damaged")
+				return fmt.Errorf("a page of names has invalid offsets")
 			}
 		}
 		n.names, n.ends = names, ends
@@ -315,7 +346,7 @@ func (n *partNames) read(group int, row int64) (err error) {
 func (n *partNames) close() {
 	parquet.Release(n.page)
 	if n.page = nil; n.pages != nil {
-		_ = n.pages.Close() // it was read only
+		_ = n.pages.Close() // it is only read
 		n.pages = nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sparsenb/sparsenb/feature"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
 // narrowRows are rows of features of which many share an id, if bits are few. Some have counts in two classes.
@@ -74,7 +76,7 @@ func writeOld(t testing.TB, dir string, rows []Row, rowsPerGroup int64) string {
 		Documents int64  `parquet:"documents,dict"`
 	}
 	var b strings.Builder
-	w := parquet.NewGenericWriter[oldRow](&b, append(WriterOptions(), parquet.MaxRowsPerRowGroup(rowsPerGroup))...)
+	w := parquet.NewGenericWriter[oldRow](&b, append(tableio.WriterOptions(), parquet.MaxRowsPerRowGroup(rowsPerGroup))...)
 	for _, r := range rows {
 		if _, err := w.Write([]oldRow{oldRow(r)}); err != nil {
 			t.Fatal(err)
@@ -156,9 +158,9 @@ func TestNamesOfAnyLength(t *testing.T) {
 // What cannot be is an error of one line that says where, and a panic of the visitor is not ours.
 func TestImpossibleParts(t *testing.T) {
 	for want, change := range map[string]func(rows []Row){
-		`old.parquet: the feature "word1" has 4 occurrences in 5 documents of class0`: func(rows []Row) { rows[2].Count, rows[2].Documents = 4, 5 },
-		`old.parquet: the feature "word1" has 0 occurrences in 1 documents of class0`: func(rows []Row) { rows[2].Count = 0 },
-		`are not in order`: func(rows []Row) { rows[3].Class = "class0" },
+		`old.parquet: feature "word1" has 4 occurrences in 5 documents of class class0`: func(rows []Row) { rows[2].Count, rows[2].Documents = 4, 5 },
+		`old.parquet: feature "word1" has 0 occurrences in 1 documents of class class0`: func(rows []Row) { rows[2].Count = 0 },
+		`are not sorted`: func(rows []Row) { rows[3].Class = "class0" },
 	} {
 		dir := t.TempDir()
 		rows := someRows(6)
@@ -185,6 +187,91 @@ func TestImpossibleParts(t *testing.T) {
 		}
 	}()
 	t.Error(Source{Dir: dir}.Each(t.Context(), sum.Name, &classes, func(*Feature) error { panic("of the visitor") }))
+}
+
+// OpenSorted gives parts and custom tables the same order, whatever the layout, so that they can be merged.
+func TestSortedSources(t *testing.T) {
+	dir := t.TempDir()
+	rows := narrowRows(500, 64)
+	sources := []Source{{Dir: dir}}
+	part := writeRows(t, dir, rows).Name
+	head := "feature,class0,class1\n"
+	long, wide := "feature,class,count\n", map[string][2]int64{}
+	for i := range rows {
+		r := rows[(i*7+3)%len(rows)]
+		long += fmt.Sprintf("%s,%s,%d\n", r.Feature, r.Class, r.Count)
+		counts := wide[r.Feature]
+		counts[r.Class[5]-'0'] = r.Count
+		wide[r.Feature] = counts
+	}
+	for name, counts := range wide {
+		head += fmt.Sprintf("%s,%d,%d\n", name, counts[0], counts[1])
+	}
+	sources = append(sources, Source{Table: write(t, long)}, Source{Table: write(t, head)})
+	var want []string
+	for i, s := range sources {
+		classes := ClassesOf([]string{"class0", "class1"})
+		r, err := s.OpenSorted(t.Context(), part, classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			f, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := f.Name()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, class := range f.Classes {
+				if f.Occurrences[j] > 0 {
+					got = append(got, fmt.Sprint(f.ID, string(name), class, f.Occurrences[j]))
+				}
+			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("source %d: after the end: %v", i, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if i == 0 {
+			want = got
+		}
+		if !slices.Equal(got, want) || len(got) != len(rows) {
+			t.Errorf("source %d: %d counts, want %d", i, len(got), len(rows))
+		}
+	}
+}
+
+// Parts of a newer format are refused, as damaged ones are: without a retry.
+func TestNewerParts(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	w := parquet.NewGenericWriter[Row](&b, parquet.KeyValueMetadata("sparsenb.format_version", "4"))
+	if _, err := w.Write(someRows(2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "part")
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := name + ": written by a newer version of sparsenb (table format 4); upgrade sparsenb"
+	err := Source{Dir: dir}.Each(t.Context(), "part", &Classes{}, func(*Feature) error { return nil })
+	if !errors.As(err, new(*DamagedError)) || err.Error() != want {
+		t.Error(err)
+	}
+	if _, err := ValidateTable(t.Context(), name, Constraints{}); !errors.As(err, new(*TableError)) || err.Error() != want {
+		t.Error(err)
+	}
 }
 
 // A damaged part is an error or reads like some part; it never panics.

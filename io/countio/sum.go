@@ -5,13 +5,13 @@ import (
 	"math/big"
 )
 
-// Sum is the exact sum of counts, rounded once at its end: unlike a sum of floats it is the same in any order.
+// Sum is an exact sum of counts, rounded once at the end: unlike a floating-point sum it does not depend on the order.
 type Sum struct {
-	whole float64    // of whole numbers, as long as it is below 2⁵³, where floats are exact
-	rest  *big.Float // of the others
+	whole float64    // of whole numbers while below 2⁵³, where a float64 is exact
+	rest  *big.Float // of all others
 }
 
-// sumBits hold a sum of 2⁶⁴ numbers that solver.InRange lets pass, to the last bit of the smallest: from 2³⁹⁷ to 2⁻³⁸⁵.
+// sumBits is enough for an exact sum of 2⁶⁴ numbers that solver.InRange accepts: bits 2³⁹⁷ to 2⁻³⁸⁵.
 const sumBits = 832
 
 // Add adds a count.
@@ -26,7 +26,7 @@ func (s *Sum) Add(x float64) {
 	s.rest.Add(s.rest, big.NewFloat(x))
 }
 
-// Value is the float64 nearest to the sum.
+// Value returns the float64 nearest to the sum.
 func (s *Sum) Value() float64 {
 	if s.rest == nil {
 		return s.whole
@@ -35,18 +35,18 @@ func (s *Sum) Value() float64 {
 	return value
 }
 
-// ClassSums are the sums of the counts of features, by class.
+// ClassSums adds up the counts of features by class.
 type ClassSums struct {
 	classes *Classes
-	sums    []ClassSum // by number; none for the last classes, if no feature has counts in them
+	sums    []ClassSum // by class number; shorter if the last classes have no counts
 }
 
-// ClassSum is what the counts of a class add up to.
+// ClassSum is the total of a class.
 type ClassSum struct {
 	Occurrences, Documents Sum
 }
 
-// NewClassSums returns sums for features whose classes are numbered so.
+// NewClassSums returns empty sums for features with these class numbers.
 func NewClassSums(classes *Classes) *ClassSums { return &ClassSums{classes: classes} }
 
 // Add adds the counts of a feature.
@@ -61,7 +61,7 @@ func (s *ClassSums) Add(f *Feature) {
 	}
 }
 
-// Of returns the sums of a class; those of an unknown one are zero.
+// Of returns the sums of a class, zeros for an unknown class.
 func (s *ClassSums) Of(label string) (occurrences, documents float64) {
 	if class, ok := s.classes.numbers[label]; ok && int(class) < len(s.sums) {
 		return s.sums[class].Occurrences.Value(), s.sums[class].Documents.Value()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// textRows are the rows of CSV, or of TSV if the header has a tab. TSV knows no quotes: a feature may be one.
+// textRows reads CSV, or TSV if the header has a tab. TSV has no quoting: a quote may be a feature.
 type textRows struct {
 	in     *recordReader
 	names  []string
@@ -20,8 +20,8 @@ type textRows struct {
 
 const byteOrderMark = "\ufeff"
 
-// maxRecord is the most bytes of a row. A feature and a label are shorter by far, so that a longer row is one of very many
-// classes, or no row: a quote is not closed, or the file has no lines.
+// maxRecord is the maximum length of a row in bytes. A longer row is probably an error: an unclosed quote, or a file without
+// line ends.
 const maxRecord = 16 << 20
 
 func openText(file io.Reader) (*textRows, error) {
@@ -33,7 +33,7 @@ func openText(file io.Reader) (*textRows, error) {
 	}
 	line, _, lines := strings.Cut(string(head), "\n")
 	if !lines && strings.Contains(line, "\r") {
-		return nil, errors.New("the lines end in carriage returns alone (convert it with: tr '\\r' '\\n')")
+		return nil, errors.New("the lines end with a carriage return only; convert the file with: tr '\\r' '\\n'")
 	}
 	if strings.HasPrefix(line, byteOrderMark) {
 		if _, err := in.Discard(len(byteOrderMark)); err != nil {
@@ -72,7 +72,7 @@ func csvRows(in io.Reader) func() ([]string, error) {
 	}
 }
 
-// tsvRows reads lines, and passes over empty ones, as csv does.
+// tsvRows skips empty lines, as encoding/csv does.
 func tsvRows(in *bufio.Reader) func() ([]string, error) {
 	return func() ([]string, error) {
 		for {
@@ -87,8 +87,7 @@ func tsvRows(in *bufio.Reader) func() ([]string, error) {
 	}
 }
 
-// recordReader fails where a row goes on for too long. What reads from it reads ahead, so that a row may be longer by what
-// fits its buffer.
+// recordReader fails when a row is too long. The reader on top of it buffers, so a row may exceed the limit by its buffer.
 type recordReader struct {
 	in   io.Reader
 	read int64 // bytes
@@ -97,7 +96,7 @@ type recordReader struct {
 
 func (r *recordReader) Read(b []byte) (int, error) {
 	if r.left == 0 {
-		return 0, fmt.Errorf("the row is longer than %d MiB, up to byte %d of the file; probably a quote is not closed, or the lines have no ends", maxRecord>>20, r.read)
+		return 0, fmt.Errorf("the row is longer than %d MiB, up to byte %d of the file; probably a quote is not closed, or line ends are missing", maxRecord>>20, r.read)
 	}
 	n, err := r.in.Read(b[:min(len(b), r.left)])
 	r.left -= n
@@ -112,7 +111,7 @@ func (r *textRows) numeric(int) (string, bool) { return "", true }
 func (r *textRows) next() (err error) {
 	r.fields, err = r.record()
 	if err == nil && len(r.fields) != len(r.names) {
-		err = fmt.Errorf("has %d fields, the header %d", len(r.fields), len(r.names))
+		err = fmt.Errorf("has %d fields, but the header has %d", len(r.fields), len(r.names))
 	}
 	return err
 }

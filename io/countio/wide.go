@@ -7,70 +7,82 @@ import (
 	"strings"
 )
 
-// readWide reads a table with a row for each feature and a column for each class, and visits each row as it comes.
-func (t *ownTable) readWide(visit func(*Feature) error) error {
-	var columns []int // of the counts
-	var name int      // of the features
-	for i, label := range t.names {
-		if label == featureColumn {
-			name = i
-			continue
-		}
-		if err := t.holdsNumbers(i); err != nil {
-			return err
-		}
-		columns = append(columns, i)
-	}
-	// Counts are added over classes by who reads them, and so have one order, whatever that of the columns.
-	slices.SortFunc(columns, func(a, b int) int { return strings.Compare(t.names[a], t.names[b]) })
-	var numbers []int32 // of the classes
-	for _, column := range columns {
-		t.classes = append(t.classes, t.names[column])
-		numbers = append(numbers, t.numbered.Number(t.names[column]))
-	}
-	var f Feature
-	for {
-		err := t.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := t.wideRow(&f, name, columns, numbers); err != nil {
-			return err
-		}
-		if err := visit(&f); err != nil {
-			return err
-		}
-	}
+// wideColumns are the columns of a wide table. counts and numbers are parallel, sorted by class label: sums over classes
+// then do not depend on the order of the columns.
+type wideColumns struct {
+	feature int
+	counts  []int
+	numbers []int32 // of the classes
 }
 
-// wideRow reads the row.
-func (t *ownTable) wideRow(f *Feature, name int, columns []int, numbers []int32) error {
-	text, err := t.feature(name)
-	if err != nil {
-		return err
+func (t *tableReader) findWideColumns() error {
+	w := &t.wide
+	for i, label := range t.names {
+		if label == featureColumn {
+			w.feature = i
+			continue
+		}
+		if err := t.checkNumeric(i); err != nil {
+			return err
+		}
+		w.counts = append(w.counts, i)
 	}
-	id := identityOf(text)
+	slices.SortFunc(w.counts, func(a, b int) int { return strings.Compare(t.names[a], t.names[b]) })
+	for _, column := range w.counts {
+		t.classes = append(t.classes, t.names[column])
+		w.numbers = append(w.numbers, t.numbered.Number(t.names[column]))
+	}
+	return nil
+}
+
+// nextWide reads the next row.
+func (t *tableReader) nextWide() (*Feature, error) {
+	if err := t.nextRow(); err != nil {
+		return nil, err
+	}
+	name, err := t.parseFeature(t.wide.feature)
+	if err != nil {
+		return nil, err
+	}
+	id := identityOf(name)
 	if t.first != nil {
 		if before, ok := t.first[id]; ok {
-			return t.fail("the feature %s stands in row %d already", quoted(text), before)
+			return nil, t.fail("duplicate feature %s: it is already in row %d", quoted(name), before)
 		}
 		t.first[id] = t.row
 	}
-	f.start([]byte(text), id.featureID())
-	for i, column := range columns {
-		n, err := t.count(column, text, t.classes[i])
+	f := &t.feature
+	f.start([]byte(name), id.featureID())
+	for i, column := range t.wide.counts {
+		n, err := t.parseCount(column, name, t.classes[i])
+		if err != nil {
+			return nil, err
+		}
+		if t.constraints.CountsAreDocuments {
+			if err := t.checkDocuments(n, name, t.classes[i]); err != nil {
+				return nil, err
+			}
+		}
+		f.add(t.wide.numbers[i], n, n)
+	}
+	return f, t.checkSum(t.row, f)
+}
+
+// groupWide reads the whole table into groups, which can be sorted.
+func (t *tableReader) groupWide() error {
+	g := newGroups(false)
+	for {
+		f, err := t.nextWide()
+		if errors.Is(err, io.EOF) {
+			return t.setGroups(g)
+		}
 		if err != nil {
 			return err
 		}
-		if t.rules.CountsAreDocuments {
-			if err := t.checkDocuments(n, text, t.classes[i]); err != nil {
+		for i, count := range f.Occurrences {
+			if err := t.addCell(g, string(f.name), t.classes[i], count, count); err != nil {
 				return err
 			}
 		}
-		f.add(numbers[i], n, n)
 	}
-	return t.checkSum(t.row, f)
 }

@@ -15,43 +15,42 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// A run goes through its output folder like this:
+// The commit protocol of an output folder:
 //
-//	Claim    writes _STARTED.json, if no other run has, and none has published
-//	…        files appear under their final names; a run with the same fingerprint would write the same bytes
-//	Publish  writes manifest.json and then _SUCCESS, and takes the claim away
-//	Refuse   writes verdict.json, takes the claim away, and then all the rest
-//	Cancel   leaves a mark by which an attempt that goes on does not publish
+//	Claim    writes _STARTED.json, unless another run has claimed the folder or published in it
+//	…        files appear under their final names; runs with the same fingerprint write the same bytes
+//	Publish  writes manifest.json and then _SUCCESS, and removes the claim
+//	Refuse   writes verdict.json, removes the claim, and then everything else
+//	Cancel   leaves a mark that stops a running attempt from publishing
 //
-// A run that is killed leaves its claim, under which the same command finishes what it began. Every step may be done
-// again, by an attempt that does not know of the one before: it finds a file of the same bytes, and that is as good as
-// its own.
+// A killed run leaves its claim, and the same command completes the run. Every step is idempotent: an attempt that does not
+// know of an earlier one finds a file with the same bytes, and continues.
 //
-// A run may also sleep, at any place and for hours: a machine is suspended, a process stopped. Meanwhile its folder may
-// be freed, by rm -rf or by the verdict of another attempt at it, and go to another run. So
+// A run may also be suspended for hours at any point. Meanwhile its folder may be removed (rm -rf), or freed by the verdict
+// of another attempt, and claimed by another run. Therefore:
 //
-//   - no file of a run replaces another: each is created only if nothing has its name (fileio.Condition.Absent). If
-//     something has, it is compared: the same bytes are fine, others end the run.
-//   - each change asks a Guard first, whether the claim, or what is published, is the run's own (fileio.Condition.Held).
-//     What a refused run has left is removed only while nobody has a claim, and nothing is published.
-//   - between that answer and the change a run may sleep, too. On a file system the change fails then, since it goes
-//     through a temporary file or folder, which whoever frees the folder takes away: rm -rf does, Refuse does before it
-//     removes anything else, and so does whoever claims a folder with a verdict.
-//     In an object store a file may appear in what is another run's folder now; the Guard is asked once more, and the
-//     file removed, by its generation. A run that meets it before that fails: by its name, or because Publish finds it in
-//     the folder. It replaces nothing. Removals are of the generation that was there when the Guard was asked.
+//   - No file of a run replaces another: it is created only if the name is free (fileio.Condition.Absent). An existing
+//     file is compared: with the same bytes the run continues, with others it fails.
+//   - Before each change, a Guard checks that the claim or the published run has the fingerprint of this run
+//     (fileio.Condition.Held). Files of a refused run are removed only while no run has claimed or published.
+//   - The run may be suspended between the check and the change. On a file system the change then fails, because it needs a
+//     temporary file or folder, which rm -rf, Refuse and Claim remove before anything else. In an object store the file may
+//     appear in the folder of another run: the Guard checks again, and removes the file by its generation. The other run
+//     fails if it meets the file before that, by its name or because Publish finds it, so nothing is replaced. Files are
+//     removed by the generation that existed when the Guard checked.
 
-// State is what stands in an output folder.
+// State is the state of an output folder.
 type State struct {
 	Success *Success // a run was published
-	Started *Run     // a run has begun and not ended
+	Started *Run     // a run has started and not ended
 	Verdict *Verdict // a run ended without a model
-	Foreign string   // a file that no run has written, if there is one
+	Foreign string   // the name of a file that no run wrote, or ""
 }
 
-// ReadState looks into an output folder, which need not exist.
+// ReadState reads the state of an output folder, which need not exist.
 func ReadState(ctx context.Context, dir string) (s State, err error) {
 	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
 	if err != nil {
@@ -82,7 +81,7 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	if err != nil {
 		return s, err
 	}
-	// Beside a verdict, what another attempt at the same run wrote last may stand.
+	// Next to a verdict there may be the last files of another attempt at the same run.
 	begun := s.Success != nil || s.Started != nil || s.Verdict != nil
 	for _, name := range names {
 		if !isMark(name) && !(begun && isArtefact(name)) && !strings.HasPrefix(path.Base(name), ".") {
@@ -93,7 +92,7 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	return s, nil
 }
 
-// list returns the names of what stands in an output folder, and in its folder of counts.
+// list returns the names in an output folder and in its folder of counts.
 func list(ctx context.Context, store fileio.Store, dir string) (names []string, err error) {
 	for _, folder := range []string{dir, fileio.Join(dir, countio.PartFolder)} {
 		infos, err := store.List(ctx, folder)
@@ -109,41 +108,40 @@ func list(ctx context.Context, store fileio.Store, dir string) (names []string, 
 	return names, nil
 }
 
-// Claim begins to write. It fails with a *TakenError if the folder belongs to a run with another fingerprint. Where the
-// same run has been published already, there is nothing to claim.
-func Claim(ctx context.Context, dir string, run Run) error { return claim(ctx, dir, run, 10) }
-
-// claimAgain is for a folder that changed while it was claimed. One that does so time after time holds something that no run
-// has written, such as a symlink to nothing under the name of a claim.
-func claimAgain(ctx context.Context, dir string, run Run, tries int) error {
-	if tries == 0 {
-		return fmt.Errorf("%s: is there, and cannot be read; remove it", fileio.Join(dir, StartedFile))
+// Claim claims an output folder for a run. It returns a *TakenError if the folder belongs to a run with another
+// fingerprint. If the same run is published already, Claim does nothing.
+func Claim(ctx context.Context, dir string, run Run) error {
+	for range 10 { // another attempt or run may change the folder meanwhile
+		if claimed, err := tryClaim(ctx, dir, run); err != nil || claimed {
+			return err
+		}
 	}
-	return claim(ctx, dir, run, tries-1)
+	return fmt.Errorf("%s: the file exists but cannot be read (probably a broken symlink); remove it", fileio.Join(dir, StartedFile))
 }
 
-func claim(ctx context.Context, dir string, run Run, tries int) error {
+// tryClaim returns false if the folder changed during the attempt.
+func tryClaim(ctx context.Context, dir string, run Run) (claimed bool, err error) {
 	if published, err := checkPublished(ctx, dir, run); err != nil || published {
-		return err
+		return published, err
 	}
 	if err := checkCancelled(ctx, dir, run.ID); err != nil {
-		return err
+		return false, err
 	}
 	content, err := json.Marshal(run)
 	if err != nil {
-		return err
+		return false, err
 	}
 	store, err := fileio.For(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	verdict, refused, err := readJSON[Verdict](ctx, dir, VerdictFile)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if refused {
 		if err := clearRefused(ctx, store, dir); err != nil {
-			return err
+			return false, err
 		}
 	}
 	guard := NewGuard(dir, run)
@@ -151,39 +149,35 @@ func claim(ctx context.Context, dir string, run Run, tries int) error {
 	err = fileio.WriteAll(ctx, name, content, fileio.Condition{Absent: true})
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		held, err := holds(ctx, dir, run)
-		if err != nil {
-			return err
+		if held, err := holds(ctx, dir, run); err != nil || !held {
+			return false, err
 		}
-		if !held { // it is gone since
-			return claimAgain(ctx, dir, run, tries)
-		}
-	case errors.Is(err, fileio.ErrSwept): // by who has tidied the folder since
-		return claimAgain(ctx, dir, run, tries)
+	case errors.Is(err, fileio.ErrSwept):
+		return false, nil
 	case err != nil:
-		return err
-	case refused: // who goes on clearing the folder, after a sleep, fails after this
+		return false, err
+	case refused: // a suspended attempt that was clearing the folder fails after this
 		if err := sweep(ctx, store, dir, guard.Check); err != nil {
-			return err
+			return false, err
 		}
 	}
-	// Another run may have published, and taken its claim away, since we looked.
+	// Another run may have published and removed its claim since the first check.
 	published, err := checkPublished(ctx, dir, run)
 	if err != nil || published {
 		if e := store.Remove(ctx, name, func(ctx context.Context) error { return checkClaim(ctx, dir, run) }); err == nil {
 			err = e
 		}
-		return err
+		return true, err
 	}
-	// A verdict on this run stays, for an attempt that has not read it yet, until it is replaced or the run published.
+	// A verdict on the same run stays until the run is published or refused again: another attempt may not have read it.
 	if refused && verdict.Fingerprint != run.Fingerprint {
-		return store.Remove(ctx, fileio.Join(dir, VerdictFile), guard.Check)
+		return true, store.Remove(ctx, fileio.Join(dir, VerdictFile), guard.Check)
 	}
-	return nil
+	return true, nil
 }
 
-// clearRefused takes away what is left of a run that was refused: its files and, before them, those that are not
-// finished, so that none of them can appear any more. It leaves a folder alone that has been claimed since.
+// clearRefused removes the files of a refused run, unless the folder was claimed since. Temporary files go first, so that
+// no unfinished file can appear afterwards.
 func clearRefused(ctx context.Context, store fileio.Store, dir string) error {
 	free := func(ctx context.Context) error { return checkFree(ctx, dir) }
 	err := sweep(ctx, store, dir, free)
@@ -196,7 +190,7 @@ func clearRefused(ctx context.Context, store fileio.Store, dir string) error {
 	return err
 }
 
-// removeAll removes the files that have such a name.
+// removeAll removes the files whose names such accepts.
 func removeAll(ctx context.Context, store fileio.Store, dir string, such func(name string) bool, held fileio.Held) error {
 	names, err := list(ctx, store, dir)
 	if err != nil {
@@ -219,8 +213,7 @@ func sweep(ctx context.Context, store fileio.Store, dir string, held fileio.Held
 	return store.Sweep(ctx, dir, held)
 }
 
-// Publish makes the run visible. The files it lists are in their place. Where the same run was published already, or
-// almost, by another attempt, that stands.
+// Publish makes a run visible, whose files are written. A manifest or _SUCCESS by another attempt at the same run is kept.
 func Publish(ctx context.Context, dir string, m Manifest) error {
 	store, err := fileio.For(dir)
 	if err != nil {
@@ -229,7 +222,7 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	if err := checkFiles(ctx, store, dir, m); err != nil {
 		return err
 	}
-	m.FormatVersion, m.Tables = ManifestVersion, countio.FormatVersion
+	m.FormatVersion, m.Tables = ManifestVersion, tableio.FormatVersion
 	content, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -261,14 +254,13 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	return Tidy(ctx, dir, m.Run)
 }
 
-// hashOf is the SHA-256 of a manifest.
+// hashOf returns the SHA-256 of a manifest.
 func hashOf(content []byte) string {
 	hash := sha256.Sum256(content)
 	return hex.EncodeToString(hash[:])
 }
 
-// checkFiles holds that the files of the run are there, and none of another: a reader of counts/*.parquet would take
-// that for one of this run.
+// checkFiles fails unless the folder has the files of this run and of no other: readers of counts/*.parquet read all files.
 func checkFiles(ctx context.Context, store fileio.Store, dir string, m Manifest) error {
 	expected := map[string]bool{ManifestFile: true}
 	for _, f := range m.Files {
@@ -277,7 +269,7 @@ func checkFiles(ctx context.Context, store fileio.Store, dir string, m Manifest)
 			return err
 		}
 		if info.Size != f.Size {
-			return fmt.Errorf("%s: has %d bytes, but %d were written", info.Name, info.Size, f.Size)
+			return fmt.Errorf("%s: the file has %d bytes, but %d were written", info.Name, info.Size, f.Size)
 		}
 		expected[f.Name] = true
 	}
@@ -287,14 +279,13 @@ func checkFiles(ctx context.Context, store fileio.Store, dir string, m Manifest)
 	}
 	for _, name := range names {
 		if isArtefact(name) && !expected[name] {
-			return fmt.Errorf("%s: is no file of this run: %w", fileio.Join(dir, name), fileio.ErrTaken)
+			return fmt.Errorf("%s: the file belongs to another run: %w", fileio.Join(dir, name), fileio.ErrTaken)
 		}
 	}
 	return nil
 }
 
-// adopt returns the manifest that an earlier attempt at the same run has left, with its id, after it has compared its
-// files with ours.
+// adopt returns the manifest of an earlier attempt at the same run, and its run ID, if it lists the same files.
 func adopt(ctx context.Context, dir string, m Manifest) (id string, content []byte, err error) {
 	name := fileio.Join(dir, ManifestFile)
 	content, err = fileio.ReadAll(ctx, name, MaxManifest)
@@ -306,15 +297,15 @@ func adopt(ctx context.Context, dir string, m Manifest) (id string, content []by
 		return "", nil, &UnreadableError{name, err}
 	}
 	if other.Fingerprint != m.Fingerprint {
-		return "", nil, fmt.Errorf("%s: is of the run %s: %w", name, other.ID, fileio.ErrTaken)
+		return "", nil, fmt.Errorf("%s: belongs to run %s: %w", name, other.ID, fileio.ErrTaken)
 	}
 	if !slices.Equal(other.Files, m.Files) {
-		return "", nil, fmt.Errorf("%s: an attempt of version %s has listed other files than this one, of version %s, wrote; remove %s and start again", name, other.Version, m.Version, dir)
+		return "", nil, fmt.Errorf("%s: lists files that differ from those of this attempt (sparsenb versions %s and %s); remove %s and run the command again", name, other.Version, m.Version, dir)
 	}
 	return other.ID, content, nil
 }
 
-// Tidy takes away what a published run needs no longer, its claim last: while that is there, some of the rest may be.
+// Tidy removes what a published run no longer needs: marks, temporary files and, last, the claim.
 func Tidy(ctx context.Context, dir string, run Run) error {
 	store, err := fileio.For(dir)
 	if err != nil {
@@ -331,17 +322,17 @@ func Tidy(ctx context.Context, dir string, run Run) error {
 	return store.Remove(ctx, fileio.Join(dir, StartedFile), guard.Check)
 }
 
-// Cancel keeps an attempt at a run from being published, by a job that an engine may not have stopped. The mark is of that
-// attempt alone, and stays until some attempt publishes: another one may be under way, and publish the same.
+// Cancel stops an attempt from publishing, because an engine may not have stopped its job. The mark names this attempt only:
+// another attempt at the same run may still publish, and then removes the mark.
 func Cancel(ctx context.Context, dir string, run Run, why string) error {
 	var taken *TakenError
-	if err := NewGuard(dir, run).Check(ctx); errors.As(err, &taken) { // by which it cannot publish, either
+	if err := NewGuard(dir, run).Check(ctx); errors.As(err, &taken) { // it cannot publish
 		return nil
 	}
 	if err := fileio.WriteAll(ctx, fileio.Join(dir, cancelledPrefix+run.ID), []byte(why+"\n"), fileio.Condition{}); err != nil {
 		return err
 	}
-	// Publish writes the manifest and then looks for the mark, and this is the other way round: one of them sees the other.
+	// Publish writes the manifest and then checks for the mark; the order here is reversed, so one of them sees the other.
 	store, err := fileio.For(dir)
 	if err != nil {
 		return err
@@ -352,10 +343,10 @@ func Cancel(ctx context.Context, dir string, run Run, why string) error {
 	return nil
 }
 
-var errPublishing = errors.New("it had come to its last step")
+var errPublishing = errors.New("the run is already being published")
 
-// Refuse ends a run without a model: it removes what was written and says why. It does nothing in a folder that the run
-// does not hold: it has been published, by another attempt, or was refused before.
+// Refuse ends a run without a model: it writes the verdict and removes the files of the run. It does nothing if the run was
+// published by another attempt, or refused before.
 func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	if published, err := checkPublished(ctx, dir, run); err != nil || published {
 		return err
@@ -379,37 +370,37 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	if err := store.Remove(ctx, fileio.Join(dir, StartedFile), guard.Check); err != nil {
 		return err
 	}
-	// Bytes that changed on the way may have condemned this attempt, while another at the same run was publishing.
+	// Another attempt at the same run may have published meanwhile, if this one was refused for data corrupted in transit.
 	if published, err := checkPublished(ctx, dir, run); err != nil || published {
 		return cmp.Or(err, Tidy(ctx, dir, run))
 	}
 	return clearRefused(ctx, store, dir)
 }
 
-// WriteTable writes a table of the run. One of the same bytes may be there already.
-func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T) (countio.FileSum, error) {
+// WriteTable writes a table of the run. A table with the same bytes may exist.
+func WriteTable[T any](ctx context.Context, guard *Guard, name string, rows []T) (tableio.FileSum, error) {
 	return writeTable(ctx, guard, name, rows, nil)
 }
 
 // WriteModels writes model.parquet, with the analyzer if it is known.
-func WriteModels(ctx context.Context, guard *Guard, rows []ModelRow, a *Analyzer) (countio.FileSum, error) {
+func WriteModels(ctx context.Context, guard *Guard, rows []ModelRow, a *Analyzer) (tableio.FileSum, error) {
 	if a == nil {
 		return writeTable(ctx, guard, ModelFile, rows, nil)
 	}
 	content, err := json.Marshal(a)
 	if err != nil {
-		return countio.FileSum{}, err
+		return tableio.FileSum{}, err
 	}
 	return writeTable(ctx, guard, ModelFile, rows, map[string]string{AnalyzerKey: string(content)})
 }
 
-func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T, metadata map[string]string) (countio.FileSum, error) {
+func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T, metadata map[string]string) (tableio.FileSum, error) {
 	if !isArtefact(name) {
-		return countio.FileSum{}, fmt.Errorf("%s: is not in the list of files that a run writes", name)
+		return tableio.FileSum{}, fmt.Errorf("%s: not in the list of files that a run writes", name)
 	}
-	w, err := countio.CreateTable[T](ctx, guard.dir, name, guard.Check)
+	w, err := tableio.Create[T](ctx, guard.dir, name, guard.Check)
 	if err != nil {
-		return countio.FileSum{}, err
+		return tableio.FileSum{}, err
 	}
 	defer w.Abort()
 	for key, value := range metadata {
@@ -417,7 +408,7 @@ func writeTable[T any](ctx context.Context, guard *Guard, name string, rows []T,
 	}
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
-			return countio.FileSum{}, err
+			return tableio.FileSum{}, err
 		}
 	}
 	return w.Commit()

@@ -174,7 +174,7 @@ func TestPublishNoticesMissingAndOtherFiles(t *testing.T) {
 	m := written(t, dir, r)
 	fewer := m
 	fewer.Files = m.Files[1:]
-	if err := Publish(t.Context(), dir, fewer); !errors.Is(err, fileio.ErrTaken) || !strings.HasPrefix(err.Error(), dir+"/counts/part-00000-of-00001.parquet: is no file of this run: ") {
+	if err := Publish(t.Context(), dir, fewer); !errors.Is(err, fileio.ErrTaken) || !strings.HasPrefix(err.Error(), dir+"/counts/part-00000-of-00001.parquet: the file belongs to another run: ") {
 		t.Errorf("beside the file of another run: %v", err)
 	}
 	m.Files[0].Size++
@@ -196,7 +196,7 @@ func TestPublishNoticesMissingAndOtherFiles(t *testing.T) {
 	}
 	m = written(t, dir, r)
 	m.Files[0].SHA256 = "another"
-	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "other files") {
+	if err := Publish(t.Context(), dir, m); err == nil || !strings.Contains(err.Error(), "lists files that differ") {
 		t.Error(err)
 	}
 }
@@ -301,13 +301,19 @@ func TestRefuseDoesNotUnpublish(t *testing.T) {
 
 func TestReadManifestExplainsWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "no run was published here") {
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "no published run") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_version": 99}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "version 99") {
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "written by a newer version of sparsenb (manifest format 99); upgrade") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_version": 1, "table_format_version": "4"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadManifest(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "written by a newer version of sparsenb (table format 4); upgrade") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"format_`), 0o666); err != nil {

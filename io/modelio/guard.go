@@ -13,20 +13,19 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
-// Guard keeps a run from changing an output folder that is no longer its own. Goroutines may share one.
+// Guard stops a run from changing an output folder that another run has claimed. It is safe for concurrent use.
 type Guard struct {
 	dir string
 	run Run
 
 	mu   sync.Mutex
-	seen fileio.Info // the run's claim as an object, once nobody else was found to have published beside it
+	seen fileio.Info // the object of the claim that was checked last
 }
 
-// NewGuard returns the guard of a run's output folder.
+// NewGuard returns the guard of the output folder of a run.
 func NewGuard(dir string, run Run) *Guard { return &Guard{dir: dir, run: run} }
 
-// Check is a fileio.Held. It returns nil if the claim on the folder, or what is published there, is of this run or of
-// one that writes the same.
+// Check is a [fileio.Held]. It returns nil if the claim, or the published run, has the fingerprint of this run.
 func (g *Guard) Check(ctx context.Context) error {
 	err := fileio.With(ctx, fileio.Join(g.dir, StartedFile), func(f fileio.File, info fileio.Info) error {
 		if g.knows(info) {
@@ -40,7 +39,7 @@ func (g *Guard) Check(ctx context.Context) error {
 		if err := json.Unmarshal(content, &claim); err != nil {
 			return &UnreadableError{info.Name, err}
 		}
-		// A run that slept may have claimed what another has published meanwhile.
+		// A suspended run may have claimed the folder after another run published in it.
 		if _, err := checkPublished(ctx, g.dir, g.run); err != nil {
 			return err
 		}
@@ -56,8 +55,8 @@ func (g *Guard) Check(ctx context.Context) error {
 	return err
 }
 
-// checkWhole returns nil if the run is published, and otherwise an error that is given. It compares the manifest with
-// _SUCCESS: that file alone may be what this very run has just written, after a sleep, to what is not its folder any more.
+// checkWhole returns nil if the run is published, or else the given error. _SUCCESS alone proves nothing: this run may have
+// written it after it was suspended, to a folder that is no longer its own. So the manifest must match it.
 func (g *Guard) checkWhole(ctx context.Context, otherwise error) error {
 	success, found, err := readJSON[Success](ctx, g.dir, SuccessFile)
 	if err != nil {
@@ -79,8 +78,8 @@ func (g *Guard) checkWhole(ctx context.Context, otherwise error) error {
 	return err
 }
 
-// knows reports whether this very object was looked at before, which saves two requests. Two files can have the same
-// time of modification.
+// knows reports whether this object was checked before, which saves two requests. Local files have no checksum, and their
+// modification times may be equal, so they are always checked.
 func (g *Guard) knows(claim fileio.Info) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,16 +92,16 @@ func (g *Guard) remember(claim fileio.Info) {
 	g.seen = claim
 }
 
-// once is the condition of a file that is never replaced.
+// once is the condition for a file that is never replaced.
 func (g *Guard) once() fileio.Condition { return fileio.Condition{Absent: true, Held: g.Check} }
 
-// TakenError means that the output folder belongs to another run.
+// TakenError means that the output folder is in use by another run.
 type TakenError struct {
 	Dir, Run  string
 	Published bool
 }
 
-// Error says whose it is.
+// Error names the other run.
 func (e *TakenError) Error() string {
 	if e.Published {
 		return fmt.Sprintf("%s: another run (%s) has published there", e.Dir, e.Run)
@@ -110,21 +109,21 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s: another run (%s) is writing there, or was killed", e.Dir, e.Run)
 }
 
-// Is knows fileio.ErrNotHeld.
+// Is matches [fileio.ErrNotHeld].
 func (e *TakenError) Is(target error) bool { return target == fileio.ErrNotHeld }
 
-// LostError means that the output folder was the run's, and is nobody's now.
+// LostError means that the claim of the run is gone and no other run has claimed the folder.
 type LostError struct{ Dir string }
 
-// Error says what has probably happened.
+// Error names the probable cause.
 func (e *LostError) Error() string {
-	return fmt.Sprintf("%s: this run's claim, %s, is gone: the folder was probably removed while the run was going; run the command again", e.Dir, StartedFile)
+	return fmt.Sprintf("%s: the claim of this run, %s, is gone; the folder was probably removed during the run; run the command again", e.Dir, StartedFile)
 }
 
-// Is knows fileio.ErrNotHeld.
+// Is matches [fileio.ErrNotHeld].
 func (e *LostError) Is(target error) bool { return target == fileio.ErrNotHeld }
 
-// checkPublished reports whether the run stands in the folder, and fails if another does.
+// checkPublished reports whether the run is published in the folder, and fails if another run is.
 func checkPublished(ctx context.Context, dir string, run Run) (bool, error) {
 	success, found, err := readJSON[Success](ctx, dir, SuccessFile)
 	if err == nil && found && success.Fingerprint != run.Fingerprint {
@@ -133,7 +132,7 @@ func checkPublished(ctx context.Context, dir string, run Run) (bool, error) {
 	return found, err
 }
 
-// holds reports whether the claim on the folder is the run's own, and fails if it is another's.
+// holds reports whether the run has claimed the folder, and fails if another run has.
 func holds(ctx context.Context, dir string, run Run) (bool, error) {
 	claim, found, err := readJSON[Run](ctx, dir, StartedFile)
 	if err == nil && found && claim.Fingerprint != run.Fingerprint {
@@ -142,7 +141,7 @@ func holds(ctx context.Context, dir string, run Run) (bool, error) {
 	return found, err
 }
 
-// checkClaim fails unless the claim on the folder is the run's own, whatever is published there.
+// checkClaim fails unless the run has claimed the folder, whatever is published there.
 func checkClaim(ctx context.Context, dir string, run Run) error {
 	held, err := holds(ctx, dir, run)
 	if err == nil && !held {
@@ -151,7 +150,7 @@ func checkClaim(ctx context.Context, dir string, run Run) error {
 	return err
 }
 
-// checkFree fails if a run holds the folder or is published there, whichever it is.
+// checkFree fails if any run has claimed the folder or published in it.
 func checkFree(ctx context.Context, dir string) error {
 	claim, found, err := readJSON[Run](ctx, dir, StartedFile)
 	if err != nil {
@@ -167,7 +166,7 @@ func checkFree(ctx context.Context, dir string) error {
 	return err
 }
 
-// checkCancelled fails if Cancel was called for this very attempt.
+// checkCancelled fails if Cancel was called for this attempt.
 func checkCancelled(ctx context.Context, dir, run string) error {
 	store, err := fileio.For(dir)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// Published is a run as its files have it. A run that only counted has no tables.
+// Published is the content of a published run. Runs of count have no tables.
 type Published struct {
 	Dir      string
 	Manifest Manifest
@@ -20,11 +20,11 @@ type Published struct {
 	Buckets  []BucketRow
 }
 
-// Read reads what a run has published, but for its counts.
+// Read reads a published run, without its counts.
 func Read(ctx context.Context, dir string) (p Published, err error) {
 	p.Dir = dir
 	if _, found, err := readJSON[Success](ctx, dir, SuccessFile); err != nil || !found {
-		return p, cmp.Or(err, fmt.Errorf("%s: no run was published here: there is no %s", dir, SuccessFile))
+		return p, cmp.Or(err, fmt.Errorf("%s: no published run (%s is missing)", dir, SuccessFile))
 	}
 	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" {
 		return p, err
@@ -38,21 +38,21 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if p.Path, err = readRows[PathRow](ctx, dir, PathFile); err != nil {
 		return p, err
 	}
-	if slices.ContainsFunc(p.Manifest.Files, func(f countio.FileSum) bool { return f.Name == BucketsFile }) {
+	if slices.ContainsFunc(p.Manifest.Files, func(f tableio.FileSum) bool { return f.Name == BucketsFile }) {
 		p.Buckets, err = readRows[BucketRow](ctx, dir, BucketsFile)
 	}
 	return p, err
 }
 
 func readRows[T any](ctx context.Context, dir, name string) (rows []T, err error) {
-	err = countio.ReadTable(ctx, fileio.Join(dir, name), func(row *T) error {
+	err = tableio.Read(ctx, fileio.Join(dir, name), func(row *T) error {
 		rows = append(rows, *row)
 		return nil
 	})
 	return rows, err
 }
 
-// Of returns the features of a model, in the order of their ranks.
+// Of returns the features of a model, by rank.
 func (p Published) Of(m ModelRow) (rows []FeatureRow) {
 	for _, f := range p.Features {
 		if f.Key() == m.Key() {

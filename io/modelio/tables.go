@@ -1,5 +1,5 @@
-// Package modelio reads and writes what a run publishes beside its counts: the selected features, the models, the path
-// over k, the manifest, and the marks by which a reader knows that all of it is there.
+// Package modelio reads and writes what a run publishes next to its counts: the selected features, the models, the path
+// over k and the manifest. It also has the commit protocol ([Claim], [Publish], [Refuse]), which publishes all or nothing.
 package modelio
 
 import (
@@ -11,30 +11,30 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 )
 
-// The files of a run, under its output folder, beside the parts of the counts. What is added here goes into artefacts.
+// The files of a run next to the parts of the counts, relative to the output folder. New ones must be added to artefacts.
 const (
 	FeaturesFile = "features.parquet"
 	ModelFile    = "model.parquet"
 	PathFile     = "path.parquet"
-	BucketsFile  = "buckets.parquet" // only where features are counted in buckets
+	BucketsFile  = "buckets.parquet" // only with --hash_bits
 	ManifestFile = "manifest.json"
 )
 
-// artefacts are the files that a run publishes. By this list they are written, known again in a folder, and taken away.
+// artefacts are the files that a run may write, and remove.
 var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, ManifestFile}
 
 func isArtefact(name string) bool { return slices.Contains(artefacts, name) || countio.IsPart(name) }
 
-// The marks of what has become of a run.
+// The marks of the state of a run.
 const (
 	SuccessFile = "_SUCCESS"
 
-	// StartedFile holds the claim of a run that has not ended, VerdictFile why one ended without a model. Beside
-	// SuccessFile they stand until the run has tidied up.
+	// StartedFile is the claim of a run that has not ended. VerdictFile is why a run ended without a model. A published run
+	// removes both.
 	StartedFile = "_STARTED.json"
 	VerdictFile = "verdict.json"
 
-	// cancelledPrefix is what the name of the mark begins with that Cancel leaves, before the id of the run.
+	// cancelledPrefix and the run ID are the name of the mark of Cancel.
 	cancelledPrefix = "_CANCELLED-"
 )
 
@@ -42,7 +42,7 @@ func isMark(name string) bool {
 	return name == SuccessFile || name == StartedFile || name == VerdictFile || strings.HasPrefix(name, cancelledPrefix)
 }
 
-// Key says which model a row belongs to.
+// Key identifies the model of a row.
 type Key struct {
 	Problem   string
 	Smoothing float64
@@ -74,9 +74,9 @@ type FeatureRow struct {
 	Weight        float64 `parquet:"weight"` // added to the log-odds of the positive class
 	Smoothing     float64 `parquet:"smoothing,dict"`
 	Class         string  `parquet:"class,dict"` // the positive side; a joint model has a row for each class
-	Statistic     float64 `parquet:"statistic"`  // what ranks the feature: its score, unless by another method
+	Statistic     float64 `parquet:"statistic"`  // the ranking criterion: the score, or the statistic of --method
 
-	// Documents that have the feature; null where only its occurrences are known.
+	// Documents with the feature; null if only its occurrences are known.
 	DocumentsPositive *int64 `parquet:"documents_positive,optional"`
 	DocumentsNegative *int64 `parquet:"documents_negative,optional"`
 }
@@ -84,10 +84,10 @@ type FeatureRow struct {
 // Key is that of the model.
 func (r FeatureRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
 
-// Strategies: what a problem is between.
+// Strategies: the two sides of a problem.
 const (
-	Binary        = "binary" // the two classes there are
-	OneVersusRest = "ovr"    // a class and all others
+	Binary        = "binary" // the only two classes
+	OneVersusRest = "ovr"    // one class and all others
 	OneVersusOne  = "ovo"    // two of several classes
 	Joint         = "joint"  // all classes at once
 )
@@ -97,16 +97,16 @@ const (
 type ModelRow struct {
 	Problem        string  `parquet:"problem"`
 	Positive       string  `parquet:"positive"`
-	Negative       string  `parquet:"negative"` // empty if it is all others
+	Negative       string  `parquet:"negative"` // empty for all other classes
 	Model          string  `parquet:"model"`
-	KRequested     string  `parquet:"k_requested"` // as it was asked for, such as 1%
+	KRequested     string  `parquet:"k_requested"` // as requested, such as 1%
 	K              int64   `parquet:"k"`
-	M              int64   `parquet:"m"`                      // features there were to choose from
-	DocsPositive   *int64  `parquet:"docs_positive,optional"` // null where only counts are known
+	M              int64   `parquet:"m"`                      // number of features to select from
+	DocsPositive   *int64  `parquet:"docs_positive,optional"` // null if only counts are known
 	DocsNegative   *int64  `parquet:"docs_negative,optional"`
 	Smoothing      float64 `parquet:"smoothing"`
 	Intercept      float64 `parquet:"intercept"`
-	Base           float64 `parquet:"base"` // log-likelihood with no feature selected
+	Base           float64 `parquet:"base"` // log-likelihood without features
 	UpperBoundGain float64 `parquet:"upper_bound_gain"`
 	Gain           float64 `parquet:"gain"`
 	Gap            float64 `parquet:"gap"`
@@ -116,10 +116,10 @@ type ModelRow struct {
 	Evaluations    int64   `parquet:"evaluations"`
 	Strategy       string  `parquet:"strategy"`
 	Method         string  `parquet:"method"`
-	KReason        string  `parquet:"k_reason"` // why it is this k, if that was left to the program
+	KReason        string  `parquet:"k_reason"` // why this k was chosen, if sparsenb chose it
 
-	// TiedSelected features of the model could each be exchanged for one of TiedLeftOut without a difference: they have
-	// equal counts, or what ranks them is equal. The order of the features decided.
+	// Each of TiedSelected selected features could be exchanged for any of TiedLeftOut others with the same result: their
+	// counts or their statistics are equal. The order of the features decided.
 	TiedSelected int64 `parquet:"tied_selected"`
 	TiedLeftOut  int64 `parquet:"tied_left_out"`
 }
@@ -127,7 +127,7 @@ type ModelRow struct {
 // Key is that of the model.
 func (r ModelRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
 
-// PathRow is what could be gained with some k: a row of path.parquet, sorted by problem, smoothing and k.
+// PathRow is the gain at one k: a row of path.parquet, sorted by problem, smoothing and k.
 type PathRow struct {
 	Problem        string  `parquet:"problem"`
 	K              int64   `parquet:"k"`
@@ -142,20 +142,20 @@ type PathRow struct {
 	Smoothing      float64 `parquet:"smoothing"`
 }
 
-// Key is that of the model for the same k, if there is one.
+// Key is that of the model with the same k, if any.
 func (r PathRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
 
-// MostNames is how many names of a bucket are told.
+// MostNames is the maximum number of names of a bucket.
 const MostNames = 10
 
-// BucketRow is a name of a selected bucket: a row of buckets.parquet, sorted by feature_id and rank. The most frequent are
-// there, MostNames of them or all.
+// BucketRow is a name of a selected bucket: a row of buckets.parquet, sorted by feature_id and rank. It lists the MostNames
+// most frequent names.
 type BucketRow struct {
-	Feature   string  `parquet:"feature"` // the bucket, as the other files have it
+	Feature   string  `parquet:"feature"` // the bucket, as in the other files
 	FeatureID int64   `parquet:"feature_id"`
 	Rank      int64   `parquet:"rank"` // from 1: by count, descending, then by the name's bytes
 	Name      string  `parquet:"name"`
 	Count     int64   `parquet:"count"` // occurrences in all classes
 	Share     float64 `parquet:"share"` // of the bucket's occurrences
-	Names     int64   `parquet:"names"` // different ones in the bucket; 1 if nothing collides
+	Names     int64   `parquet:"names"` // number of distinct names in the bucket; 1 means no collision
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// decompress decompresses b into the memory of to, whose capacity is what the page says it has: no more is ever taken.
-// parquet-go takes what it needs instead.
+// decompress decompresses b into to, and fails if its capacity, the announced size of the page, is not enough. parquet-go
+// would allocate more.
 func decompress(to, b []byte, codec format.CompressionCodec) ([]byte, error) {
 	to = to[:0]
 	switch codec {
@@ -32,9 +32,9 @@ func decompress(to, b []byte, codec format.CompressionCodec) ([]byte, error) {
 		}
 		return to, err
 	case format.Lz4Raw:
-		// parquet-go 0.32.0 decompresses to other memory than it then reads, unless a page shrinks to a third. Tables
-		// written by pyarrow had wrong counts, without an error.
-		return nil, errors.New("its compression LZ4_RAW is not read rightly by the Parquet library; write the file with zstd or snappy")
+		// parquet-go 0.32.0 decompresses into memory that it does not read afterwards, unless the page shrinks to a third.
+		// Tables written by pyarrow had wrong counts, without an error.
+		return nil, errors.New("compression LZ4_RAW is not supported, because of a bug in the Parquet library; write the file with zstd or snappy")
 	case format.Gzip:
 		r, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {
@@ -44,24 +44,24 @@ func decompress(to, b []byte, codec format.CompressionCodec) ([]byte, error) {
 	case format.Brotli:
 		return readUpTo(brotli.NewReader(bytes.NewReader(b)), to)
 	}
-	return nil, fmt.Errorf("its compression %s is not supported; write the file with zstd or snappy", codec)
+	return nil, fmt.Errorf("compression %s is not supported; write the file with zstd or snappy", codec)
 }
 
-// zstdDecoder is for all files: it is dear to begin with, and may be used by several goroutines.
+// zstdDecoder is shared by all files and goroutines, because it is expensive to create.
 var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
-		panic("parquetio: " + err.Error()) // of the options
+		panic("parquetio: " + err.Error()) // invalid options
 	}
 	return d
 })
 
-// readUpTo reads all there is into the memory of to.
+// readUpTo reads all of r into to, and fails if its capacity is not enough.
 func readUpTo(r io.Reader, to []byte) ([]byte, error) {
 	n, err := io.ReadFull(r, to[:cap(to)])
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && n < cap(to):
-		// A stream that is cut ends like this too: what is missing then shows in the values.
+		// A truncated stream ends like this too. The check of the values detects it.
 		return to[:n], nil
 	case err != nil:
 		return nil, err
@@ -77,5 +77,5 @@ func tooLong(err error, n int) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("it is said to have %d bytes, and decompresses to more", n)
+	return fmt.Errorf("the header announces %d bytes, but it decompresses to more", n)
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// What parquet-go decodes a page with takes its lengths from the page: a run of ten bytes may stand for 2^31 values. The
-// functions here walk over the values of a page without decoding them, and hold that they are as many as its header says.
+// The decoders of parquet-go trust the lengths in a page: a run of ten bytes may announce 2^31 values. The functions here
+// scan the values of a page without decoding them, and fail unless there are as many as the header announces.
 
-var errCut = errors.New("its values end too early")
+var errCut = errors.New("the values are truncated")
 
-// runSlack is by how many values runs may be longer than the page has. Values are packed by eight, and some writers fill
-// up a longer run.
+// runSlack is the number of values by which runs may exceed the page. Values are packed by eight, and some writers pad
+// longer runs.
 const runSlack = 504
 
-// checkRuns holds that b, in the hybrid of runs and packed bits, has n values of a width in bits. Each run is shown to
-// visit, if there is one, with how many of the n values it has.
+// checkRuns fails unless b, in the RLE/bit-packing hybrid encoding, has n values of width bits. It calls visit, unless nil,
+// with every run and the number of values in it.
 func checkRuns(b []byte, n int, width uint, visit func(run []byte, values int, packed bool)) error {
 	total := 0
 	for at := 0; at < len(b); {
@@ -34,7 +34,7 @@ func checkRuns(b []byte, n int, width uint, visit func(run []byte, values int, p
 		at += size
 		packed, count, bytes := header&1 != 0, header>>1, int(width+7)/8
 		if count > uint64(n-total+runSlack) || packed && 8*count > uint64(n-total+runSlack) {
-			return fmt.Errorf("it has a run of %d values where %d are left", count, max(0, n-total))
+			return fmt.Errorf("a run has %d values where %d are left", count, max(0, n-total))
 		}
 		if packed {
 			bytes = int(count) * int(width)
@@ -50,12 +50,12 @@ func checkRuns(b []byte, n int, width uint, visit func(run []byte, values int, p
 		total += int(count)
 	}
 	if total < n {
-		return fmt.Errorf("it has %d values of %d", total, n)
+		return fmt.Errorf("found %d values of %d", total, n)
 	}
 	return nil
 }
 
-// countPresent returns how many of n values are there, by their levels, each of which is a bit.
+// countPresent returns how many of n values are not null, from their definition levels of one bit.
 func countPresent(levels []byte, n int) (present int, err error) {
 	err = checkRuns(levels, n, 1, func(run []byte, values int, packed bool) {
 		if !packed {
@@ -72,9 +72,9 @@ func countPresent(levels []byte, n int) (present int, err error) {
 	return present, err
 }
 
-// checkDelta holds that b starts with n whole numbers of at most so many bits in DELTA_BINARY_PACKED, and returns where they end.
+// checkDelta fails unless b starts with n DELTA_BINARY_PACKED integers of at most most bits. It returns where they end.
 func checkDelta(b []byte, n int, most byte) (end int, err error) {
-	var header [4]uint64 // size of a block, parts of a block, values, the first value
+	var header [4]uint64 // block size, miniblocks in a block, values, first value
 	at := 0
 	for i := range header {
 		v, size := binary.Uvarint(b[at:])
@@ -86,14 +86,14 @@ func checkDelta(b []byte, n int, most byte) (end int, err error) {
 	}
 	block, parts, values := header[0], header[1], header[2]
 	if block == 0 || block > 1<<16 || parts == 0 || parts > block || block/parts%32 != 0 {
-		return 0, fmt.Errorf("it has blocks of %d values in %d parts", block, parts)
+		return 0, fmt.Errorf("invalid blocks of %d values in %d miniblocks", block, parts)
 	}
 	if values != uint64(n) {
-		return 0, fmt.Errorf("it is said to have %d values, and encodes %d", n, values)
+		return 0, fmt.Errorf("the header announces %d values, but %d are encoded", n, values)
 	}
 	each := int(block / parts)
 	for left := n - 1; left > 0; {
-		_, size := binary.Uvarint(b[at:]) // the least difference
+		_, size := binary.Uvarint(b[at:]) // the minimum delta
 		if size <= 0 || int(parts) > len(b)-at-size {
 			return 0, errCut
 		}
@@ -105,16 +105,16 @@ func checkDelta(b []byte, n int, most byte) (end int, err error) {
 				break
 			}
 			if width > most {
-				return 0, fmt.Errorf("it packs numbers of %d bits in %d", most, width)
+				return 0, fmt.Errorf("numbers of %d bits are packed in %d", most, width)
 			}
-			at = min(at+each*int(width)/8, len(b)) // the last part may be cut where no value is left
+			at = min(at+each*int(width)/8, len(b)) // the last miniblock may be truncated after the last value
 			left -= each
 		}
 	}
 	return at, nil
 }
 
-// lengths decodes n lengths that b starts with, and returns the rest.
+// lengths decodes n lengths at the start of b, and returns the rest of b.
 func lengths(b []byte, n int) (values []int32, rest []byte, err error) {
 	end, err := checkDelta(b, n, 32)
 	if err != nil {
@@ -127,7 +127,7 @@ func lengths(b []byte, n int) (values []int32, rest []byte, err error) {
 	return values, b[end:], err
 }
 
-// checkLengths holds that b has n texts behind their lengths.
+// checkLengths fails unless b is n lengths and then n texts (DELTA_LENGTH_BYTE_ARRAY).
 func checkLengths(b []byte, n int) error {
 	values, rest, err := lengths(b, n)
 	if err != nil {
@@ -143,8 +143,7 @@ func checkLengths(b []byte, n int) error {
 	return nil
 }
 
-// checkPrefixes holds that b has n texts of which each may begin as the one before it does, and returns how many bytes
-// all of them have.
+// checkPrefixes fails unless b has n texts that share prefixes (DELTA_BYTE_ARRAY). It returns their total length in bytes.
 func checkPrefixes(b []byte, n int) (bytes int64, err error) {
 	prefixes, rest, err := lengths(b, n)
 	if err != nil {
@@ -167,7 +166,7 @@ func checkPrefixes(b []byte, n int) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// checkPlain holds that b has n values in the plain encoding.
+// checkPlain fails unless b has n PLAIN values.
 func checkPlain(b []byte, n int, schema *format.SchemaElement) error {
 	if schema.Type.V == format.ByteArray {
 		for range n {
@@ -188,7 +187,7 @@ func checkPlain(b []byte, n int, schema *format.SchemaElement) error {
 	return nil
 }
 
-// width is how many bits a value of a fixed length takes.
+// width returns the bits of a value of fixed length.
 func width(schema *format.SchemaElement) int64 {
 	switch schema.Type.V {
 	case format.Boolean:
@@ -203,12 +202,12 @@ func width(schema *format.SchemaElement) int64 {
 	return 8 * int64(schema.TypeLength.V)
 }
 
-// plainDictionary is what older writers call RLEDictionary in a data page, and Plain in a dictionary.
+// plainDictionary is the older name of RLEDictionary in data pages, and of Plain in dictionary pages.
 //
-//lint:ignore SA1019 their files are read
+//lint:ignore SA1019 files of older writers have it
 const plainDictionary = format.PlainDictionary
 
-// checkValues holds that b has n values in some encoding. It returns how many bytes there are of texts which b has in part.
+// checkValues fails unless b has n values in an encoding. It returns the length of texts that share prefixes, in bytes.
 func checkValues(b []byte, n int, encoding format.Encoding, schema *format.SchemaElement) (texts int64, err error) {
 	kind := schema.Type.V
 	switch {
@@ -231,10 +230,10 @@ func checkValues(b []byte, n int, encoding format.Encoding, schema *format.Schem
 	case encoding == format.ByteStreamSplit && kind != format.ByteArray && kind != format.Boolean && kind != format.Int96:
 		return 0, checkPlain(b, n, schema)
 	}
-	return 0, fmt.Errorf("its encoding %s of %s is not supported", encoding, kind)
+	return 0, fmt.Errorf("encoding %s of %s is not supported", encoding, kind)
 }
 
-// checkPlaces holds that b has n places in a dictionary, behind the width of each in bits.
+// checkPlaces fails unless b is a bit width and then n dictionary indexes.
 func checkPlaces(b []byte, n int) error {
 	if len(b) == 0 && n == 0 {
 		return nil
@@ -243,7 +242,7 @@ func checkPlaces(b []byte, n int) error {
 		return errCut
 	}
 	if b[0] > 32 {
-		return fmt.Errorf("it packs numbers of 32 bits in %d", b[0])
+		return fmt.Errorf("numbers of 32 bits are packed in %d", b[0])
 	}
 	return checkRuns(b[1:], n, uint(b[0]), nil)
 }

@@ -1,7 +1,7 @@
-// Package parquetio opens Parquet files that nobody vouches for. A Parquet file says of itself how much there is of
-// everything, and parquet-go takes memory for what is said, calls itself for what is nested, and panics where the rest
-// does not fit: ten kilobytes may end the process. This package reads ahead of the library. It hands over a footer, an
-// index or a page when these have been found to be what they say, and to need little memory.
+// Package parquetio opens untrusted Parquet files. Parquet files state their own lengths and counts. parquet-go allocates
+// memory for these numbers, recurses into nested metadata, and panics on inconsistent data: a file of ten kilobytes can end
+// the process. This package reads every footer, index and page first, and passes it to parquet-go only if it is consistent
+// and needs little memory.
 package parquetio
 
 import (
@@ -16,27 +16,27 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// File is a Parquet file with a flat table. It is read by one goroutine.
+// File is a Parquet file with a flat table. It is used by one goroutine.
 type File struct {
 	*parquet.File
 	in      io.ReaderAt
 	size    int64
-	footer  int64    // where it starts
-	columns []*pages // of all row groups, in the order in which they stand in the file
-	indexes []region // the same of the offset indexes
+	footer  int64    // its offset
+	columns []*pages // of all row groups, by offset
+	indexes []region // the offset indexes, by offset
 	failed  error    // of the storage
 	taken   []taken  // by column of the table
-	last    []*pages // that were read, by column
+	last    []*pages // the last read, by column
 	scratch []byte
 }
 
-// taken is the memory for a page of a column and for its dictionary.
+// taken is the memory, in bytes, of the current page of a column and of its dictionary.
 type taken struct{ page, dictionary int64 }
 
-// InvalidError is a file that cannot be read, and that no other attempt will read.
+// InvalidError is a file that is malformed or not supported. A retry does not help.
 type InvalidError struct{ Err error }
 
-// Error says why.
+// Error is one line.
 func (e *InvalidError) Error() string {
 	return "not a readable Parquet file: " + strings.ReplaceAll(e.Err.Error(), "\n", " ")
 }
@@ -44,7 +44,7 @@ func (e *InvalidError) Error() string {
 // Unwrap returns the cause.
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Open opens a file of the given size. Its page index and Bloom filters are not read.
+// Open opens a file with size bytes. It ignores page statistics and Bloom filters.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{in: r, size: size}
 	return f, f.Do(func() error {
@@ -69,14 +69,14 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	})
 }
 
-// Do calls read, which reads from the file through parquet-go and does nothing else. The error is nil, io.EOF, one of the
-// storage, or an *InvalidError: a panic of the library is one, too.
+// Do calls read, which may only read from the file through parquet-go. The error is nil, [io.EOF], the error of storage, or
+// an [*InvalidError]. Panics of parquet-go become an *InvalidError too.
 func (f *File) Do(read func() error) (err error) {
-	// Some decoders of the library are in assembly: where they read beyond their memory, that shall be a panic as well.
+	// Some decoders are in assembly. A fault there must be a panic, which can be recovered.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("it makes the Parquet library panic: %v", p)
+			err = fmt.Errorf("the Parquet library panicked: %v", p)
 		}
 		switch {
 		case err == nil || err == io.EOF && f.failed == nil:
@@ -92,11 +92,11 @@ func (f *File) Do(read func() error) (err error) {
 	return read()
 }
 
-// ReadAt reads for parquet-go, which gets to see what has been checked.
+// ReadAt is for parquet-go. It returns only bytes that were checked.
 func (f *File) ReadAt(b []byte, offset int64) (int, error) {
 	switch {
 	case offset < 0:
-		return 0, fmt.Errorf("it is read at byte %d", offset)
+		return 0, fmt.Errorf("read at negative offset %d", offset)
 	case offset >= f.footer, offset+int64(len(b)) <= int64(len(magic)):
 		return storage{f}.ReadAt(b, offset)
 	}
@@ -105,19 +105,19 @@ func (f *File) ReadAt(b []byte, offset int64) (int, error) {
 	}
 	at, ok := slices.BinarySearchFunc(f.indexes, offset, func(r region, offset int64) int { return r.compare(offset) })
 	if !ok || offset != f.indexes[at].start || offset+int64(len(b)) != f.indexes[at].end {
-		return 0, fmt.Errorf("it has nothing of the table at byte %d", offset)
+		return 0, fmt.Errorf("no page or index at byte %d", offset)
 	}
 	n, err := storage{f}.ReadAt(b, offset)
 	if n == len(b) {
 		if err = checkThrift(b); err != nil {
-			return 0, fmt.Errorf("its index at byte %d: %w", offset, err)
+			return 0, fmt.Errorf("index at byte %d: %w", offset, err)
 		}
 	}
 	return n, err
 }
 
-// Seek returns the pages of a column in a row group from that on which has a row. They are for columns without a
-// dictionary, and are closed by the caller.
+// Seek returns the pages of a column in a row group, starting with the page that has the given row. The column must have no
+// dictionary. The caller closes the pages.
 func (f *File) Seek(group, column int, row int64) (found *parquet.FilePages, err error) {
 	return found, f.Do(func() error {
 		c := f.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
@@ -127,16 +127,15 @@ func (f *File) Seek(group, column int, row int64) (found *parquet.FilePages, err
 		meta := &f.Metadata().RowGroups[group].Columns[column].MetaData
 		at := slices.IndexFunc(f.columns, func(p *pages) bool { return p.column == column && p.data == meta.DataPageOffset })
 		if at < 0 {
-			return errors.New("it has no pages in a column")
+			return errors.New("a column has no pages")
 		}
-		// These pages have a reader of their own, which has nothing in a buffer: what the index says is a start is read
-		// as one, and is checked as one.
+		// A separate reader has an empty buffer, so the offset from the index is read, and checked, as the start of a page.
 		found = c.PagesFrom(&pages{chunk: f.columns[at].chunk, file: f, seeks: true})
 		return found.SeekToRow(row)
 	})
 }
 
-// storage is the file as it is. It remembers if it could not be read.
+// storage reads the file without checks, and records errors of storage.
 type storage struct{ *File }
 
 func (s storage) ReadAt(b []byte, offset int64) (int, error) {
@@ -159,7 +158,7 @@ func readFull(r io.ReaderAt, b []byte, offset int64) error {
 	return err
 }
 
-// fits holds that so much memory for a page of a column, beside that for the others, is not too much for the file.
+// fits fails if a page with this much memory, with the current pages of all other columns, exceeds the limit for the file.
 func (f *File) fits(p *pages, memory int64) error {
 	for column, t := range f.taken {
 		memory += t.dictionary
@@ -168,13 +167,13 @@ func (f *File) fits(p *pages, memory int64) error {
 		}
 	}
 	if most := max(leastMemory, min(maxRatio*f.size, mostMemory)); memory > most {
-		return fmt.Errorf("its pages take %d bytes of memory, and at most %d are used for a file of %d bytes; write it with smaller pages or row groups",
+		return fmt.Errorf("its pages need %d bytes of memory; the limit is %d for a file of %d bytes; write it with smaller pages or row groups",
 			memory, most, f.size)
 	}
 	return nil
 }
 
-// take notes the memory for a page.
+// take records the memory of a page.
 func (f *File) take(p *pages, h *format.PageHeader, memory int64) error {
 	err := f.fits(p, memory)
 	if h.Type == format.DictionaryPage {
@@ -185,13 +184,17 @@ func (f *File) take(p *pages, h *format.PageHeader, memory int64) error {
 	return err
 }
 
-// maxRowBytes is how much memory rows may take for each byte of the file, and leastRowBytes what they may in any case.
+// Rows that a reader keeps may take maxRowBytes of memory for each byte of the file, and leastRowBytes for any file.
 const (
 	maxRowBytes   = 32 << 10
 	leastRowBytes = 256 << 20
 )
 
-// MostRows is how many rows a file may have if each of them takes so many bytes of memory for good.
-func (f *File) MostRows(bytes int64) int64 {
-	return max(maxRowBytes*f.size, leastRowBytes) / bytes
+// CheckRows returns an [*InvalidError] if so far more rows were read than a file of this size may have, when the reader
+// keeps each of them in the given number of bytes. A few bytes of Parquet can encode billions of equal rows.
+func (f *File) CheckRows(rows, bytesPerRow int64) error {
+	if most := max(maxRowBytes*f.size, leastRowBytes) / bytesPerRow; rows > most {
+		return &InvalidError{fmt.Errorf("it has more than %d rows in %d bytes", most, f.size)}
+	}
+	return nil
 }

@@ -16,24 +16,24 @@ import (
 
 const (
 	magic    = "PAR1"
-	trailing = 4 + len(magic) // bytes behind the footer: its length and the magic
+	trailing = 4 + len(magic) // the length of the footer and the magic follow it
 
-	// maxFooter is the longest footer. A column of a row group takes about 100 bytes of it.
+	// maxFooter is the maximum length of a footer. It has about 100 bytes for each column of a row group.
 	maxFooter = 16 << 20
 
-	// maxStructs and maxValues are how many the lists of a footer or of a page index may have. They take up to 140 MB and
-	// 100 MB; a table of 1,000 columns reaches the first with 80 row groups.
+	// maxStructs and maxValues limit the lists of a footer or of a page index, to 140 MB and 100 MB of memory. A table with
+	// 1,000 columns reaches the first limit at 80 row groups.
 	maxStructs = 1 << 18
 	maxValues  = 1 << 22
 
-	// maxFixed is the most bytes of a value of a fixed length.
+	// maxFixed is the maximum length of FIXED_LEN_BYTE_ARRAY values.
 	maxFixed = 1 << 16
 )
 
-// readFooter reads the metadata of a file, and returns where they begin.
+// readFooter returns the metadata of a file and their offset.
 func readFooter(r io.ReaderAt, size int64) (m *format.FileMetaData, start int64, err error) {
 	if size < int64(len(magic)+trailing) {
-		return nil, 0, fmt.Errorf("it has %d bytes only", size)
+		return nil, 0, fmt.Errorf("the file has only %d bytes", size)
 	}
 	head, tail := make([]byte, len(magic)), make([]byte, trailing)
 	if err := readFull(r, head, 0); err != nil {
@@ -44,51 +44,51 @@ func readFooter(r io.ReaderAt, size int64) (m *format.FileMetaData, start int64,
 	}
 	switch end := string(tail[4:]); {
 	case end == "PARE":
-		return nil, 0, errors.New("it is encrypted")
+		return nil, 0, errors.New("the file is encrypted")
 	case string(head) != magic || end != magic:
-		return nil, 0, fmt.Errorf("it starts with %q and ends with %q, not with %s", head, end, magic)
+		return nil, 0, fmt.Errorf("the file starts with %q and ends with %q, not with %s", head, end, magic)
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	start = size - int64(trailing) - length
 	if start < int64(len(magic)) {
-		return nil, 0, fmt.Errorf("its footer is said to have %d bytes, and the whole file has %d", length, size)
+		return nil, 0, fmt.Errorf("the footer length %d exceeds the file size %d", length, size)
 	}
 	if length > maxFooter {
-		return nil, 0, fmt.Errorf("its footer has %d bytes, and %d are the most; write it with fewer and larger row groups", length, maxFooter)
+		return nil, 0, fmt.Errorf("the footer has %d bytes; the maximum is %d; write the file with fewer, larger row groups", length, maxFooter)
 	}
 	b := make([]byte, length)
 	if err := readFull(r, b, start); err != nil {
 		return nil, 0, err
 	}
 	if err := checkThrift(b); err != nil {
-		return nil, 0, fmt.Errorf("its footer: %w", err)
+		return nil, 0, fmt.Errorf("footer: %w", err)
 	}
 	m = &format.FileMetaData{}
 	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, b, m); err != nil {
-		return nil, 0, fmt.Errorf("its footer: %w", err)
+		return nil, 0, fmt.Errorf("footer: %w", err)
 	}
 	return m, start, nil
 }
 
-// checkThrift holds that b is one struct which can be decoded with little memory.
+// checkThrift fails unless b is one struct that can be decoded in little memory.
 func checkThrift(b []byte) error {
 	m, err := measure(b)
 	switch {
 	case err != nil:
 		return err
 	case m.bytes != len(b):
-		return fmt.Errorf("the Thrift metadata end %d bytes before their place does", len(b)-m.bytes)
+		return fmt.Errorf("%d bytes follow the Thrift metadata", len(b)-m.bytes)
 	case m.structs > maxStructs || m.values > maxValues:
-		return fmt.Errorf("its lists have %d structs and %d values, and %d and %d are the most; write the file with fewer and larger row groups or pages",
+		return fmt.Errorf("lists with %d structs and %d values; the maximum is %d and %d; write the file with fewer, larger row groups or pages",
 			m.structs, m.values, maxStructs, maxValues)
 	}
 	return nil
 }
 
-// checkSchema holds that the table is flat: a root, and columns directly under it.
+// checkSchema fails unless the table is flat: a root with columns directly below it.
 func checkSchema(schema []format.SchemaElement) error {
 	if len(schema) == 0 {
-		return errors.New("it has no schema")
+		return errors.New("the schema is missing")
 	}
 	if n := schema[0].NumChildren.V; int(n) != len(schema)-1 {
 		for _, c := range schema[1:] {
@@ -96,7 +96,7 @@ func checkSchema(schema []format.SchemaElement) error {
 				return fmt.Errorf("column %s is nested; only flat tables can be read", shown(c.Name))
 			}
 		}
-		return fmt.Errorf("it is said to have %d columns, and describes %d", n, len(schema)-1)
+		return fmt.Errorf("the schema announces %d columns but has %d", n, len(schema)-1)
 	}
 	for _, c := range schema[1:] {
 		switch {
@@ -107,13 +107,13 @@ func checkSchema(schema []format.SchemaElement) error {
 		case c.RepetitionType.V < 0 || c.RepetitionType.V > format.Repeated || c.Type.V < 0 || c.Type.V > format.FixedLenByteArray:
 			return fmt.Errorf("column %s has an unknown type", shown(c.Name))
 		case c.Type.V == format.FixedLenByteArray && (c.TypeLength.V < 1 || c.TypeLength.V > maxFixed):
-			return fmt.Errorf("the values of column %s have a length of %d; 1 to %d is possible", shown(c.Name), c.TypeLength.V, maxFixed)
+			return fmt.Errorf("the values of column %s have %d bytes; the limits are 1 to %d", shown(c.Name), c.TypeLength.V, maxFixed)
 		}
 	}
 	return nil
 }
 
-// shown is the name of a column for a message, of which it must not make more than a line.
+// shown returns the name of a column for an error message of one line.
 func shown(name string) string {
 	const longest = 60
 	if utf8.RuneCountInString(name) > longest {
@@ -125,12 +125,12 @@ func shown(name string) string {
 	return name
 }
 
-// region is a part of the file.
+// region is a range of bytes of the file.
 type region struct{ start, end int64 }
 
 func (r region) has(offset int64) bool { return r.start <= offset && offset < r.end }
 
-// compare finds the region that has an offset, in a sorted list.
+// compare is for a binary search of the region with an offset.
 func (r region) compare(offset int64) int {
 	switch {
 	case r.end <= offset:
@@ -145,23 +145,23 @@ func (r region) compare(offset int64) int {
 type chunk struct {
 	region
 	column int
-	data   int64 // where its data begin; a dictionary may come before
+	data   int64 // offset of the first data page; a dictionary may come before it
 	meta   *format.ColumnMetaData
 	schema *format.SchemaElement
 }
 
-// findChunks returns the columns of all row groups, in the order in which they stand in the file, and the places of the
-// offset indexes. All of them lie before the footer, and no two columns share a byte.
+// findChunks returns the columns of all row groups and the offset indexes, both by offset. All of them end before the
+// footer, and no two columns overlap.
 func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []region, err error) {
 	columns := m.Schema[1:]
 	for g, group := range m.RowGroups {
 		if group.NumRows < 0 || len(group.Columns) != len(columns) {
-			return nil, nil, fmt.Errorf("row group %d has %d rows and %d columns, and the schema has %d", g, group.NumRows, len(group.Columns), len(columns))
+			return nil, nil, fmt.Errorf("row group %d has %d rows and %d columns, but the schema has %d columns", g, group.NumRows, len(group.Columns), len(columns))
 		}
 		for i := range group.Columns {
 			c := chunk{column: i, meta: &group.Columns[i].MetaData, schema: &columns[i]}
 			if c.meta.Codec != m.RowGroups[0].Columns[i].MetaData.Codec {
-				return nil, nil, fmt.Errorf("row group %d, column %s: it is compressed by %s, and the column before by %s",
+				return nil, nil, fmt.Errorf("row group %d, column %s: compressed with %s, but with %s in the first row group",
 					g, shown(c.schema.Name), c.meta.Codec, m.RowGroups[0].Columns[i].MetaData.Codec)
 			}
 			c.start, c.data = c.meta.DataPageOffset, c.meta.DataPageOffset
@@ -170,7 +170,7 @@ func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []re
 			}
 			size := c.meta.TotalCompressedSize
 			if size < 0 || c.meta.NumValues < 0 || size > 0 && (c.start < int64(len(magic)) || c.data < c.start || size > end-c.start || c.data-c.start >= size) {
-				return nil, nil, fmt.Errorf("row group %d, column %s: its %d bytes at %d, with data from %d on, do not lie before the footer at %d",
+				return nil, nil, fmt.Errorf("row group %d, column %s: %d bytes at %d, with data at %d, do not end before the footer at %d",
 					g, shown(c.schema.Name), size, c.start, c.data, end)
 			}
 			if c.end = c.start + size; size > 0 {
@@ -178,7 +178,7 @@ func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []re
 			}
 			if at, n := group.Columns[i].OffsetIndexOffset, int64(group.Columns[i].OffsetIndexLength); at != 0 {
 				if n < 0 || at < int64(len(magic)) || at > end || n > end-at {
-					return nil, nil, fmt.Errorf("row group %d, column %s: the %d bytes of its index at %d do not lie before the footer at %d", g, shown(c.schema.Name), n, at, end)
+					return nil, nil, fmt.Errorf("row group %d, column %s: the index, %d bytes at %d, does not end before the footer at %d", g, shown(c.schema.Name), n, at, end)
 				}
 				indexes = append(indexes, region{at, at + n})
 			}
@@ -187,7 +187,7 @@ func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []re
 	slices.SortFunc(chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
 	for i := range chunks {
 		if i > 0 && chunks[i].start < chunks[i-1].end {
-			return nil, nil, fmt.Errorf("two columns share the byte at %d", chunks[i].start)
+			return nil, nil, fmt.Errorf("two columns overlap at byte %d", chunks[i].start)
 		}
 	}
 	slices.SortFunc(indexes, func(a, b region) int { return cmp.Compare(a.start, b.start) })

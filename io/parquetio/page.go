@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// maxHeader is the longest header of a page. It may have the least and the greatest text of the page.
+	// maxHeader is the maximum length of a page header, which may contain the smallest and the largest text of the page.
 	maxHeader = 1 << 20
 
-	// maxPage is the most bytes of a page, before it is compressed.
+	// maxPage is the maximum size of an uncompressed page.
 	maxPage = 512 << 20
 
-	// The pages that are read at a time, one of each column, take so much memory at most: maxRatio times the size of the
-	// file, but leastMemory in any case, and mostMemory in none.
+	// The memory limit for the current pages of all columns is maxRatio times the file size, but at least leastMemory and
+	// at most mostMemory.
 	maxRatio    = 1024
 	leastMemory = 64 << 20
 	mostMemory  = 1 << 30
 )
 
-// parseHeader parses the header of a page, which b starts with. It is errShort if b does not have all of it.
+// parseHeader parses the page header at the start of b. It returns errShort if b ends within the header.
 func parseHeader(b []byte) (h *format.PageHeader, length int, err error) {
 	m, err := measure(b)
 	if err != nil {
@@ -33,12 +33,12 @@ func parseHeader(b []byte) (h *format.PageHeader, length int, err error) {
 		return nil, 0, err
 	}
 	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPage {
-		return nil, 0, fmt.Errorf("it is said to have %d bytes, and %d when decompressed; %d are the most", h.CompressedPageSize, h.UncompressedPageSize, maxPage)
+		return nil, 0, fmt.Errorf("the header announces %d bytes compressed and %d uncompressed; the maximum is %d", h.CompressedPageSize, h.UncompressedPageSize, maxPage)
 	}
 	return h, m.bytes, nil
 }
 
-// check holds that a page can be decoded with little memory. It returns how much parquet-go takes for it.
+// check fails unless a page can be decoded in little memory. It returns the memory that parquet-go needs for it.
 func (p *pages) check(h *format.PageHeader, body []byte) (memory int64, err error) {
 	switch {
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
@@ -48,12 +48,12 @@ func (p *pages) check(h *format.PageHeader, body []byte) (memory int64, err erro
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
 		return p.checkDataV2(h, &h.DataPageHeaderV2.V, body)
 	}
-	return 0, fmt.Errorf("its type %s has no header, or is not supported", h.Type)
+	return 0, fmt.Errorf("page type %s is not supported, or has no header", h.Type)
 }
 
 func (p *pages) checkDictionary(h *format.PageHeader, d *format.DictionaryPageHeader, body []byte) (memory int64, err error) {
 	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
-		return 0, fmt.Errorf("it is a dictionary of %d values, encoded as %s", d.NumValues, d.Encoding)
+		return 0, fmt.Errorf("invalid dictionary: %d values, encoding %s", d.NumValues, d.Encoding)
 	}
 	memory = int64(len(body)) + int64(h.UncompressedPageSize) + 4*int64(d.NumValues)
 	if body, err = p.decompress(h, body, memory); err != nil {
@@ -75,11 +75,11 @@ func (p *pages) checkData(h *format.PageHeader, d *format.DataPageHeader, body [
 			return 0, errCut
 		}
 		if d.DefinitionLevelEncoding != format.RLE {
-			return 0, fmt.Errorf("its encoding %s of nulls is not supported", d.DefinitionLevelEncoding)
+			return 0, fmt.Errorf("encoding %s of nulls is not supported", d.DefinitionLevelEncoding)
 		}
 		end := 4 + int(binary.LittleEndian.Uint32(body))
 		if n, err = countPresent(body[4:end], n); err != nil {
-			return 0, fmt.Errorf("its nulls: %w", err)
+			return 0, fmt.Errorf("nulls: %w", err)
 		}
 		body = body[end:]
 	}
@@ -93,15 +93,15 @@ func (p *pages) checkDataV2(h *format.PageHeader, d *format.DataPageHeaderV2, bo
 		return 0, err
 	}
 	if nulls < 0 || nulls > n || repeats < 0 || levels < 0 || repeats+levels > len(body) || nulls > 0 && !p.optional() {
-		return 0, fmt.Errorf("it is said to have %d nulls among %d values, in %d bytes of %d", nulls, n, repeats+levels, len(body))
+		return 0, fmt.Errorf("the header announces %d nulls among %d values, in %d bytes of %d", nulls, n, repeats+levels, len(body))
 	}
 	if p.optional() {
 		present, err := countPresent(body[repeats:repeats+levels], n)
 		if err == nil && present != n-nulls {
-			err = fmt.Errorf("there are %d, and %d are said to be", n-present, nulls)
+			err = fmt.Errorf("found %d, but the header announces %d", n-present, nulls)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("its nulls: %w", err)
+			return 0, fmt.Errorf("nulls: %w", err)
 		}
 	}
 	body = body[repeats+levels:]
@@ -116,10 +116,10 @@ func (p *pages) checkDataV2(h *format.PageHeader, d *format.DataPageHeaderV2, bo
 
 func (p *pages) optional() bool { return p.schema.RepetitionType.V == format.Optional }
 
-// memory is what parquet-go takes for a page of n values. What texts take that repeat the one before them comes on top.
+// memory returns the bytes that parquet-go needs for a page of n values, without the texts of DELTA_BYTE_ARRAY.
 func (p *pages) memory(h *format.PageHeader, n int, encoding format.Encoding) (int64, error) {
 	if n < 0 || int64(n) > p.meta.NumValues {
-		return 0, fmt.Errorf("it is said to have %d values, and the column has %d in this row group", n, p.meta.NumValues)
+		return 0, fmt.Errorf("the header announces %d values, but the column has %d in this row group", n, p.meta.NumValues)
 	}
 	each := 0
 	switch encoding {
@@ -138,7 +138,7 @@ func (p *pages) memory(h *format.PageHeader, n int, encoding format.Encoding) (i
 	return int64(h.CompressedPageSize) + int64(h.UncompressedPageSize) + int64(each)*int64(n), nil
 }
 
-// decompress is the content of a page, which is to be decoded in so much memory.
+// decompress returns the content of a page that needs this much memory.
 func (p *pages) decompress(h *format.PageHeader, body []byte, memory int64) ([]byte, error) {
 	if err := p.file.fits(p, memory); err != nil {
 		return nil, err

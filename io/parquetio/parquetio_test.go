@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -80,19 +79,10 @@ func seekAll(b []byte) error {
 	return nil
 }
 
-// taking is how much memory a function takes in all.
-func taking(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 func TestHostileFiles(t *testing.T) {
 	for what, b := range hostile.Files() {
 		var err error
-		if n := taking(func() { _, err = readAll(b, 1<<20) }); n > hostile.MostMemory {
+		if n := hostile.Allocated(func() { _, err = readAll(b, 1<<20) }); n > hostile.MostMemory {
 			t.Errorf("%s: %d MB were taken", what, n>>20)
 		}
 		// A number of rows that is wrong may not matter, but all else does.
@@ -102,7 +92,7 @@ func TestHostileFiles(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
-		if n := taking(func() { _ = seekAll(b) }); n > hostile.MostMemory {
+		if n := hostile.Allocated(func() { _ = seekAll(b) }); n > hostile.MostMemory {
 			t.Errorf("%s: to seek took %d MB", what, n>>20)
 		}
 	}
@@ -235,10 +225,14 @@ func TestEveryByteChanged(t *testing.T) {
 		{parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(2)},
 	} {
 		b := encoded(t, someNumbered(12), options...)
-		for i := range b {
+		step := 1
+		if testing.Short() {
+			step = 7
+		}
+		for i := 0; i < len(b); i += step {
 			flip := []byte{1, 0x80, 0xff}[i%3]
 			b[i] ^= flip
-			n := taking(func() {
+			n := hostile.Allocated(func() {
 				if _, err := readAll(b, 1000); err != nil && strings.Contains(err.Error(), "\n") {
 					t.Error(err)
 				}
@@ -270,7 +264,11 @@ func (f failing) ReadAt(b []byte, offset int64) (int, error) {
 // A disk that fails is no damage.
 func TestStorageErrors(t *testing.T) {
 	b := encoded(t, someNumbered(100))
-	for from := int64(0); from < int64(len(b)); from += 13 {
+	step := int64(13)
+	if testing.Short() {
+		step = 101
+	}
+	for from := int64(0); from < int64(len(b)); from += step {
 		f, err := Open(failing{bytes.NewReader(b), from}, int64(len(b)))
 		if err == nil {
 			r := parquet.NewReader(f.File)
@@ -298,12 +296,12 @@ func TestMeasure(t *testing.T) {
 		{"\x1b\x02\x85\x01a\x02\x01b\x04\x00", ""},       // a map
 		{"\x1b\x00\x00", ""},                             // an empty one
 		{"\x17\x01\x02\x03\x04\x05\x06\x07\x08\x00", ""}, // a double
-		{"", "too early"},
-		{"\x15", "too early"},
-		{"\x15\x02", "too early"},
-		{"\x18\x05abc\x00", "too early"},
-		{"\x19\xf5\xff\xff\xff\xff\x0f\x00", "too early"},
-		{"\x1b\xff\xff\xff\xff\x0f\x55\x00", "too early"},
+		{"", "truncated"},
+		{"\x15", "truncated"},
+		{"\x15\x02", "truncated"},
+		{"\x18\x05abc\x00", "truncated"},
+		{"\x19\xf5\xff\xff\xff\xff\x0f\x00", "truncated"},
+		{"\x1b\xff\xff\xff\xff\x0f\x55\x00", "truncated"},
 		{"\x16\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", "more than 64 bits"},
 		{"\x1e\x00", "unknown type 14"},
 		{strings.Repeat("\x1c", 31) + strings.Repeat("\x00", 32), ""},
@@ -353,7 +351,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(encoded(f, someNumbered(12), options...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n := taking(func() {
+		n := hostile.Allocated(func() {
 			if _, err := readAll(b, 10_000); err != nil && strings.Contains(err.Error(), "\n") {
 				t.Error(err)
 			}

@@ -7,30 +7,29 @@ import (
 	"slices"
 )
 
-// pages are those of a chunk, as parquet-go reads them: from the start or from the first page of data on, one behind the
-// other. The library finds the next page by the header of the one before. So it finds the headers that were checked, and
-// no others, as long as it starts where a page does.
+// pages reads the pages of a chunk for parquet-go, which starts at the chunk or at its first data page and then reads page
+// after page. It finds each page by the header of the previous one, so it only sees checked headers if it starts at a page.
 type pages struct {
 	chunk
 	file   *File
-	seeks  bool // the first page may be any, as the index has it; then there is no other start, and no dictionary
+	seeks  bool // the first read, at an offset from the index, may start at any page
 	page   region
-	window []byte // of the file, from first on: the page, and more
+	window []byte // bytes of the file from offset first: the page, and more
 	first  int64
-	// recent are the last pages. Where parquet-go reads a dictionary late, from the start, it comes back to the end of a
-	// page, or to the middle of one if its buffer has read ahead.
+	// recent are the last pages. When parquet-go reads the dictionary after the first data page, it returns to the end of a
+	// page, or into one if it has buffered more.
 	recent []region
 	oldest int
 }
 
 const (
-	// readAhead is how much of a column is read at a time, if its pages are not longer.
+	// readAhead is the number of bytes to read at a time, unless a page is longer.
 	readAhead = 64 << 10
 
-	// readHeader is the length of most headers.
+	// readHeader is enough for most headers.
 	readHeader = 256
 
-	// maxRecent is how many pages there are in the 4,096 bytes that parquet-go reads ahead, at most: each has 17 or more.
+	// maxRecent is more than the pages in the 4,096 bytes that parquet-go buffers: a page has at least 17 bytes.
 	maxRecent = 256
 )
 
@@ -62,7 +61,7 @@ func (p *pages) failed(at int64, err error) error {
 	return fmt.Errorf("column %s, page at byte %d: %w", shown(p.schema.Name), at, err)
 }
 
-// pageOf finds the start of the page that has a byte.
+// pageOf returns the start of the page with a byte.
 func (p *pages) pageOf(offset int64) (start int64, err error) {
 	switch {
 	case offset == p.page.end, p.seeks && p.page.end == 0, !p.seeks && (offset == p.start || offset == p.data):
@@ -76,12 +75,12 @@ func (p *pages) pageOf(offset int64) (start int64, err error) {
 			return offset, nil
 		}
 	}
-	return offset, errors.New("no page is known to start there")
+	return offset, errors.New("no page starts there")
 }
 
 // load reads and checks the page that starts at an offset.
 func (p *pages) load(start int64) error {
-	p.page = region{} // until it is found to be good
+	p.page = region{} // until it is checked
 	for wanted := readHeader; ; wanted *= 4 {
 		b, err := p.read(start, wanted)
 		if err != nil {
@@ -96,7 +95,7 @@ func (p *pages) load(start int64) error {
 		}
 		page := region{start, start + int64(size) + int64(h.CompressedPageSize)}
 		if page.end > p.end || page.start < p.data && page.end > p.data {
-			return fmt.Errorf("it is said to end at byte %d, beyond its place", page.end)
+			return fmt.Errorf("the page ends at byte %d, beyond its column", page.end)
 		}
 		if b, err = p.read(start, int(page.end-start)); err != nil {
 			return err
@@ -111,7 +110,7 @@ func (p *pages) load(start int64) error {
 	}
 }
 
-// read returns so many bytes of the chunk, or what there is of them.
+// read returns up to wanted bytes of the chunk.
 func (p *pages) read(start int64, wanted int) ([]byte, error) {
 	n := int(min(int64(wanted), p.end-start))
 	if at := start - p.first; at < 0 || at+int64(n) > int64(len(p.window)) {
@@ -126,7 +125,7 @@ func (p *pages) read(start int64, wanted int) ([]byte, error) {
 	return p.window[start-p.first:][:n], nil
 }
 
-// useWindow gives the pages the memory of those of the column that were read before, which forget theirs.
+// useWindow reuses the memory of the previous row group of the column.
 func (f *File) useWindow(p *pages) {
 	if last := f.last[p.column]; last != nil && last != p {
 		p.window = last.window

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The types of values in Thrift's compact protocol.
+// Value types of the Thrift compact protocol.
 const (
 	typeStop = iota
 	typeTrue
@@ -24,28 +24,28 @@ const (
 	typeUUID
 )
 
-// maxDepth is how deep structs and lists may be nested. Parquet needs eight levels; parquet-go calls itself for each, and
-// a stack of Go that overflows cannot be recovered.
+// maxDepth limits the nesting of structs and lists. Parquet needs eight levels. parquet-go recurses, and a Go program cannot
+// recover from a stack overflow.
 const maxDepth = 32
 
-// errShort means that the bytes end before the struct does.
-var errShort = errors.New("the Thrift metadata end too early")
+// errShort means that the bytes end within the struct.
+var errShort = errors.New("the Thrift metadata are truncated")
 
-// measured is what is known of a struct before anything is decoded.
+// measured is the size of a struct that is not decoded yet.
 type measured struct {
 	bytes   int // its length
-	structs int // in lists, for which parquet-go takes up to 560 bytes each before it decodes the first
-	values  int // in lists, of other types
+	structs int // in lists; parquet-go allocates up to 560 bytes for each
+	values  int // of other types, in lists
 }
 
-// frame is a struct, or a list or map, that is not at its end.
+// frame is an open struct, list or map.
 type frame struct {
-	left     int     // elements of a list, or keys and values of a map; -1 in a struct, which ends with a stop
-	elements [2]byte // types of keys and values in turn; a list has the same twice
+	left     int     // elements of a list, keys and values of a map; -1 in a struct, which ends with typeStop
+	elements [2]byte // types of key and value; equal in a list
 }
 
-// measure walks over the struct at the start of b, without recursion and without memory. No list in it is longer than the
-// bytes that are left for it.
+// measure scans the struct at the start of b without recursion or allocation. It fails if a list needs more bytes than are
+// left.
 func measure(b []byte) (m measured, err error) {
 	var frames [maxDepth]frame
 	frames[0].left = -1
@@ -60,7 +60,7 @@ func measure(b []byte) (m measured, err error) {
 			kind = f.elements[f.left%2]
 			f.left--
 			if kind == typeTrue || kind == typeFalse {
-				kind = typeByte // outside a struct a truth value takes a byte
+				kind = typeByte // outside a struct a bool takes a byte
 			}
 		} else {
 			if kind, err = m.field(b); err != nil {
@@ -94,7 +94,7 @@ func measure(b []byte) (m measured, err error) {
 		case typeMap:
 			inner, err = m.mapping(b)
 		default:
-			err = fmt.Errorf("the Thrift metadata have a value of the unknown type %d", kind)
+			err = fmt.Errorf("the Thrift metadata have the unknown type %d", kind)
 		}
 		if err != nil {
 			return m, err
@@ -118,7 +118,7 @@ func (m *measured) field(b []byte) (kind byte, err error) {
 	header := b[m.bytes]
 	m.bytes++
 	kind = header & 0xf
-	if kind != typeStop && header>>4 == 0 { // the number of the field follows
+	if kind != typeStop && header>>4 == 0 { // the field ID follows
 		_, err = m.varint(b)
 	}
 	return kind, err
@@ -155,7 +155,7 @@ func (m *measured) mapping(b []byte) (f frame, err error) {
 	return frame{2 * int(n), [2]byte{key, value}}, m.elements(b, n, 2, value)
 }
 
-// elements counts n elements, which take so many bytes each at least.
+// elements counts n elements, each of which has at least least bytes.
 func (m *measured) elements(b []byte, n, least uint64, kind byte) error {
 	if n > uint64(len(b)-m.bytes)/least {
 		return errShort

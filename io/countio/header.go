@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// The columns of a long table. A wide one has the first, and beside it a column for each class.
+// The columns of a long table. A wide table has the first, and one column for each class.
 const (
 	featureColumn   = "feature"
 	classColumn     = "class"
 	countColumn     = "count"
-	documentsColumn = "documents"  // may be missing
-	idColumn        = "feature_id" // may be there, as in the parts of a run, and is not read
+	documentsColumn = "documents"  // optional
+	idColumn        = "feature_id" // optional, as in the parts of a run; not read
 )
 
 var longColumns = []string{featureColumn, classColumn, countColumn, documentsColumn, idColumn}
 
-// checkHeader holds that the columns have names of their own, and that there are some to read.
-func (t *ownTable) checkHeader() error {
+// checkHeader fails unless the column names are valid and unique, and there are counts.
+func (t *tableReader) checkHeader() error {
 	t.names = t.rows.header()
 	seen := make(map[string]bool, len(t.names))
 	for i := range t.names {
@@ -33,15 +33,15 @@ func (t *ownTable) checkHeader() error {
 		seen[name] = true
 	}
 	if !seen[featureColumn] {
-		return t.fail("no column is named feature; found: %s", listed(t.names))
+		return t.fail("no column is named feature; found: %s", list(t.names))
 	}
 	if len(t.names) == 1 {
-		return t.fail("there is no column of counts beside feature")
+		return t.fail("the only column is feature; columns of counts are missing")
 	}
 	return nil
 }
 
-// isLong tells the shape by the header alone, as the contents of a column may not: labels may be numbers, too.
+// isLong decides by the header alone, because class labels may be numbers too.
 func isLong(names []string) bool {
 	for _, name := range names {
 		if !slices.Contains(longColumns, name) {
@@ -51,25 +51,25 @@ func isLong(names []string) bool {
 	return slices.Contains(names, classColumn) && slices.Contains(names, countColumn)
 }
 
-// holdsNumbers fails if the type of the column says that it holds something else.
-func (t *ownTable) holdsNumbers(column int) error {
+// checkNumeric fails if the type of the column cannot hold counts.
+func (t *tableReader) checkNumeric(column int) error {
 	if kind, ok := t.rows.numeric(column); !ok {
-		return t.fail("the column %s is a %s; cast it to BIGINT or DOUBLE%s", printable(t.names[column]), kind, t.longHint())
+		return t.fail("column %s has the type %s; cast it to BIGINT or DOUBLE%s", printable(t.names[column]), kind, t.longHint())
 	}
 	return nil
 }
 
-// longHint is for a wide table that was perhaps meant to be a long one.
-func (t *ownTable) longHint() string {
+// longHint describes long tables if a wide table has some of their columns.
+func (t *tableReader) longHint() string {
 	if isLong(t.names) || !slices.Contains(t.names, classColumn) && !slices.Contains(t.names, countColumn) {
 		return ""
 	}
-	return fmt.Sprintf(" (a table with a row for each feature and class has columns named %s and perhaps %s, and no others)",
-		strings.Join(longColumns[:3], ", "), strings.Join(longColumns[3:], ", "))
+	return fmt.Sprintf(" (a table with one row for each feature and class has the columns %s, optionally %s, and no others)",
+		strings.Join(longColumns[:3], ", "), strings.Join(longColumns[3:], " and "))
 }
 
-// listed are the first of the names.
-func listed(names []string) string {
+// list returns the first names, separated by commas.
+func list(names []string) string {
 	const most = 10
 	var shown []string
 	for _, name := range names[:min(len(names), most)] {

@@ -31,7 +31,7 @@ func contents(t testing.TB, name string) map[place][2]float64 {
 	t.Helper()
 	found, features := map[place][2]float64{}, map[string]bool{}
 	var classes Classes
-	err := ReadOwn(t.Context(), name, &classes, func(f *Feature) error {
+	err := Source{Table: name}.Each(t.Context(), "", &classes, func(f *Feature) error {
 		b, err := f.Name()
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func parquetWith(t testing.TB, nodes map[string]parquet.Node, rows ...map[string
 }
 
 // The same counts in every shape and format.
-func TestOwnTables(t *testing.T) {
+func TestCustomTables(t *testing.T) {
 	type wide struct {
 		Hamilton float64 `parquet:"Hamilton,optional"`
 		Feature  string  `parquet:"feature"`
@@ -118,7 +118,7 @@ func TestOwnTables(t *testing.T) {
 		}),
 	} {
 		name := write(t, content)
-		o, err := CheckOwn(t.Context(), name, Rules{})
+		o, err := ValidateTable(t.Context(), name, Constraints{})
 		if err != nil || !slices.Equal(o.Classes, []string{"Hamilton", "Madison"}) {
 			t.Errorf("%s: %v, classes %q", what, err, o.Classes)
 			continue
@@ -134,7 +134,7 @@ func TestOwnTables(t *testing.T) {
 
 func TestDocumentsOfALongTable(t *testing.T) {
 	name := write(t, "documents,class,count,feature\n3,a,4.5,x\n0,b,0,x\n1,b,7,y\n")
-	o, err := CheckOwn(t.Context(), name, Rules{Documents: map[string]int64{"a": 3, "b": 1}, CountsAreDocuments: true})
+	o, err := ValidateTable(t.Context(), name, Constraints{Documents: map[string]int64{"a": 3, "b": 1}, CountsAreDocuments: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestPartsAreLongTables(t *testing.T) {
 	dir := t.TempDir()
 	rows := someRows(1000)
 	name := filepath.Join(dir, writeRows(t, dir, rows).Name)
-	if _, err := CheckOwn(t.Context(), name, Rules{}); err != nil {
+	if _, err := ValidateTable(t.Context(), name, Constraints{}); err != nil {
 		t.Fatal(err)
 	}
 	want := map[place][2]float64{}
@@ -174,7 +174,7 @@ func TestTypesOfParquet(t *testing.T) {
 		},
 	} {
 		name := write(t, parquetWith(t, nodes, row))
-		if _, err := CheckOwn(t.Context(), name, Rules{}); err != nil {
+		if _, err := ValidateTable(t.Context(), name, Constraints{}); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		if got := contents(t, name); !maps.Equal(got, map[place][2]float64{{"9223372036854775807", "-1"}: {math.MaxUint32, 1 << 53}}) {
@@ -207,7 +207,7 @@ func convert(node parquet.Node, n int64) any {
 
 func TestTextTablesThatAreRefused(t *testing.T) {
 	const wide, long = "feature,a,b\n", "feature,class,count\n"
-	const hint = "(a table with a row for each feature and class has columns named feature, class, count and perhaps documents, feature_id, and no others)"
+	const hint = "(a table with one row for each feature and class has the columns feature, class, count, optionally documents and feature_id, and no others)"
 	for _, c := range []struct{ text, want string }{
 		{"", "the file is empty"},
 		{"\n\n", "the file is empty"},
@@ -222,9 +222,9 @@ func TestTextTablesThatAreRefused(t *testing.T) {
 		{"feature,a, a\nx,1,2\n", "two columns are named a"},
 		{"feature,feature,a\nx,1,2\n", "two columns are named feature"},
 		{"feature,,a\nx,1,2\n", "the name of column 2 is empty"},
-		{"feature,a,\"b\x00\"\nx,1,2\n", "the name of column 3 has NUL bytes"},
-		{"feature,a,caf\xe9\nx,1,2\n", "the name of column 3 is not UTF-8"},
-		{"feature\nx\n", "there is no column of counts beside feature"},
+		{"feature,a,\"b\x00\"\nx,1,2\n", "the name of column 3 contains a NUL byte"},
+		{"feature,a,caf\xe9\nx,1,2\n", "the name of column 3 is not valid UTF-8"},
+		{"feature\nx\n", "the only column is feature"},
 		{"feature,\"a\n\" x,b\n", `extraneous or missing " in quoted-field`},
 
 		{wide + "x,1,-2\n", `row 1: the count of "x" in class b is -2; it must be zero or a number from 1e-100 to 1e+100`},
@@ -235,12 +235,12 @@ func TestTextTablesThatAreRefused(t *testing.T) {
 		{wide + "x,1,1e999\n", `row 1: the count of "x" in class b is "1e999", not a number`},
 		{wide + "x,1,two\n", `row 1: the count of "x" in class b is "two", not a number`},
 		{wide + "x,1,\n", `row 1: the count of "x" in class b is "", not a number`},
-		{wide + "x,1,2\ny,1,2\nx,3,4\n", `row 3: the feature "x" stands in row 1 already`},
+		{wide + "x,1,2\ny,1,2\nx,3,4\n", `row 3: duplicate feature "x": it is already in row 1`},
 		{wide + ",1,2\n", "row 1: the feature is empty"},
-		{wide + "caf\xe9,1,2\n", `row 1: the feature "caf\xe9" is not UTF-8`},
-		{wide + strings.Repeat("x", 65536) + ",1,2\n", "row 1: the feature has 65536 bytes, 65535 are the most"},
+		{wide + "caf\xe9,1,2\n", `row 1: the feature "caf\xe9" is not valid UTF-8`},
+		{wide + strings.Repeat("x", 65536) + ",1,2\n", "row 1: the feature has 65536 bytes; the maximum is 65535"},
 		{wide + strings.Repeat("é", 65) + ",1,x\n", `row 1: the count of "` + strings.Repeat("é", 60) + `"… in class b is "x"`},
-		{wide + "x,1\n", "row 1: has 2 fields, the header 3"},
+		{wide + "x,1\n", "row 1: has 2 fields, but the header has 3"},
 		{wide + "\"x,1,2\n", "row 1: "},
 
 		{long + "x,a,-2\n", `row 1: the count of "x" in class a is -2; it must be zero or a number from 1e-100 to 1e+100`},
@@ -252,18 +252,18 @@ func TestTextTablesThatAreRefused(t *testing.T) {
 		{long + ",a,1\n", "row 1: the feature is empty"},
 		{long + "x,,1\n", `row 1: the class "" is empty`},
 		{long + "x, ,1\n", `row 1: the class "" is empty`},
-		{long + "x,caf\xe9,1\n", `row 1: the class "caf\xe9" is not UTF-8`},
-		{long + "x,a\x00,1\n", `row 1: the class "a\x00" has NUL bytes`},
+		{long + "x,caf\xe9,1\n", `row 1: the class "caf\xe9" is not valid UTF-8`},
+		{long + "x,a\x00,1\n", `row 1: the class "a\x00" contains a NUL byte`},
 		{long + "x,\"a\nb\",-1\n", `row 1: the count of "x" in class "a\nb" is -1`},
-		{long + "x,a,1\ny,a,1\nx,b,1\nx,a ,2\n", `row 4: the count of "x" in class a stands in row 1 already`},
-		{long + "x,a,1\ny,b\n", "row 2: has 2 fields, the header 3"},
-		{long + "x,1,2\ny,7,0\n", "every class is a number and no feature stands in two rows: if the table is wide, call its classes other than class and count"},
-		{"feature,class,count,documents\nx,a,1,1.5\n", `row 1: "x" is in 1.5 documents of class a; it must be a whole number from 0 to 2^53`},
-		{"feature,class,count,documents\nx,a,1,-1\n", `row 1: "x" is in -1 documents of class a; it must be`},
-		{"feature,class,count,documents\nx,a,1,NaN\n", `row 1: "x" is in NaN documents of class a; it must be`},
-		{"feature,class,count,documents\nx,a,1,1e16\n", `row 1: "x" is in 1e+16 documents of class a; it must be`},
-		{"feature,class,count,documents\nx,a,1,\n", `row 1: the documents of "x" in class a are "", not a number`},
-		{"feature,class,count,documents\nx,a,9,5\ny,big,9,5\n", `row 2: "y" is in 5 documents of class big, which has 4`},
+		{long + "x,a,1\ny,a,1\nx,b,1\nx,a ,2\n", `row 4: duplicate count of "x" in class a: it is already in row 1`},
+		{long + "x,a,1\ny,b\n", "row 2: has 2 fields, but the header has 3"},
+		{long + "x,1,2\ny,7,0\n", "every class is a number and every feature has one row"},
+		{"feature,class,count,documents\nx,a,1,1.5\n", `row 1: the document count of "x" in class a is 1.5; it must be a whole number from 0 to 2^53`},
+		{"feature,class,count,documents\nx,a,1,-1\n", `row 1: the document count of "x" in class a is -1; it must be`},
+		{"feature,class,count,documents\nx,a,1,NaN\n", `row 1: the document count of "x" in class a is NaN; it must be`},
+		{"feature,class,count,documents\nx,a,1,1e16\n", `row 1: the document count of "x" in class a is 1e+16; it must be`},
+		{"feature,class,count,documents\nx,a,1,\n", `row 1: the document count of "x" in class a is "", not a number`},
+		{"feature,class,count,documents\nx,a,9,5\ny,big,9,5\n", `row 2: the document count of "y" in class big is 5, but the class has 4`},
 
 		{"feature,class\nx,a\n", `row 1: the count of "x" in class class is "a", not a number ` + hint},
 		{"feature,label,count\nx,a,3\n", `row 1: the count of "x" in class label is "a", not a number ` + hint},
@@ -277,45 +277,45 @@ func TestTextTablesThatAreRefused(t *testing.T) {
 				}
 				text = strings.ReplaceAll(text, ",", "\t")
 			}
-			refused(t, text, Rules{Documents: map[string]int64{"big": 4}}, c.want)
+			refused(t, text, Constraints{Documents: map[string]int64{"big": 4}}, c.want)
 		}
 	}
-	if _, err := CheckOwn(t.Context(), filepath.Join(t.TempDir(), "none"), Rules{}); err == nil {
+	if _, err := ValidateTable(t.Context(), filepath.Join(t.TempDir(), "none"), Constraints{}); err == nil {
 		t.Error("a missing file is accepted")
 	}
 }
 
 // refused holds that a table is refused for the reason, in one line with the name of the file.
-func refused(t *testing.T, content string, rules Rules, want string) {
+func refused(t *testing.T, content string, rules Constraints, want string) {
 	t.Helper()
 	name := write(t, content)
-	_, err := CheckOwn(t.Context(), name, rules)
-	var bad *Error
+	_, err := ValidateTable(t.Context(), name, rules)
+	var bad *TableError
 	if !errors.As(err, &bad) || bad.File != name || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\r\n") {
 		t.Errorf("%.60q: %v\nwant %s", content, err, want)
 	}
 }
 
 func TestCountsOfDocuments(t *testing.T) {
-	rules := Rules{Documents: map[string]int64{"a": 5, "b": 1 << 60}, CountsAreDocuments: true}
+	rules := Constraints{Documents: map[string]int64{"a": 5, "b": 1 << 60}, CountsAreDocuments: true}
 	for text, want := range map[string]string{
-		"feature,a,b\nx,5,2.5\n":                            `row 1: "x" is in 2.5 documents of class b; it must be a whole number`,
-		"feature,a,b\nx,5,2\ny,6,2\n":                       `row 2: "y" is in 6 documents of class a, which has 5`,
-		"feature,class,count\nx,a,5\nx,b,2.5\n":             `row 2: "x" is in 2.5 documents of class b; it must be a whole number`,
-		"feature,class,count\nx,b,5\nx,a,6\n":               `row 2: "x" is in 6 documents of class a, which has 5`,
-		"feature,class,count,documents\nx,a,5.5,6\n":        `row 1: "x" is in 6 documents of class a, which has 5`,
-		"feature,class,documents,count\nx,a,1,1\nx,a,1,1\n": `row 2: the count of "x" in class a stands in row 1 already`,
+		"feature,a,b\nx,5,2.5\n":                            `row 1: the document count of "x" in class b is 2.5; it must be a whole number`,
+		"feature,a,b\nx,5,2\ny,6,2\n":                       `row 2: the document count of "y" in class a is 6, but the class has 5`,
+		"feature,class,count\nx,a,5\nx,b,2.5\n":             `row 2: the document count of "x" in class b is 2.5; it must be a whole number`,
+		"feature,class,count\nx,b,5\nx,a,6\n":               `row 2: the document count of "x" in class a is 6, but the class has 5`,
+		"feature,class,count,documents\nx,a,5.5,6\n":        `row 1: the document count of "x" in class a is 6, but the class has 5`,
+		"feature,class,documents,count\nx,a,1,1\nx,a,1,1\n": `row 2: duplicate count of "x" in class a: it is already in row 1`,
 	} {
 		refused(t, text, rules, want)
 	}
 	for _, text := range []string{"feature,a,b\nx,5,0\n", "feature,class,count\nx,a,5\n", "feature,class,count,documents\nx,a,5.5,5\n"} {
-		if _, err := CheckOwn(t.Context(), write(t, text), rules); err != nil {
+		if _, err := ValidateTable(t.Context(), write(t, text), rules); err != nil {
 			t.Error(err)
 		}
 	}
 	// Counts of occurrences may be as they like.
 	rules.CountsAreDocuments = false
-	if _, err := CheckOwn(t.Context(), write(t, "feature,a,b\nx,6,2.5\n"), rules); err != nil {
+	if _, err := ValidateTable(t.Context(), write(t, "feature,a,b\nx,6,2.5\n"), rules); err != nil {
 		t.Error(err)
 	}
 }
@@ -336,28 +336,28 @@ func TestParquetTablesThatAreRefused(t *testing.T) {
 	type columns = map[string]parquet.Node
 	type row = map[string]any
 	for _, c := range []struct{ content, want string }{
-		{"PAR1\xff\xff\xff\x7fPAR1", "not a readable Parquet file: its footer is said to have 2147483647 bytes, and the whole file has 12"},
-		{"PAR1PAR1", "not a readable Parquet file: it has 8 bytes only"},
+		{"PAR1\xff\xff\xff\x7fPAR1", "not a readable Parquet file: the footer length 2147483647 exceeds the file size 12"},
+		{"PAR1PAR1", "not a readable Parquet file: the file has only 8 bytes"},
 		{parquetOf(t, []nested{{Feature: "x"}}), "column a is nested; only flat tables can be read"},
 		{parquetOf(t, []list{{"x", []int64{1, 2}}}), "column a is repeated; only flat tables can be read"},
 		{parquetWith(t, columns{"feature": str, "a": parquet.Decimal(2, 18, parquet.Int64Type)}, row{"feature": "x", "a": int64(1)}),
-			"the column a is a DECIMAL(18,2); cast it to BIGINT or DOUBLE"},
+			"column a has the type DECIMAL(18,2); cast it to BIGINT or DOUBLE"},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": parquet.Decimal(2, 18, parquet.Int64Type)}, row{"feature": "x", "class": "a", "count": int64(1)}),
-			"the column count is a DECIMAL(18,2); cast it to BIGINT or DOUBLE"},
+			"column count has the type DECIMAL(18,2); cast it to BIGINT or DOUBLE"},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": whole, "documents": parquet.Date()}, row{"feature": "x", "class": "a", "count": int64(1), "documents": int32(1)}),
-			"the column documents is a DATE; cast it to BIGINT or DOUBLE"},
+			"column documents has the type DATE; cast it to BIGINT or DOUBLE"},
 		{parquetWith(t, columns{"feature": str, "label": str, "count": whole}, row{"feature": "x", "label": "a", "count": int64(1)}),
-			"the column label is a STRING; cast it to BIGINT or DOUBLE (a table with a row for each feature and class has columns named"},
+			"column label has the type STRING; cast it to BIGINT or DOUBLE (a table with one row for each feature and class has the columns"},
 		{parquetWith(t, columns{"feature": str, "a": optional}, row{"feature": "x", "a": int64(1)}, row{"feature": "y"}),
 			`row 2: the count of "y" in class a is <null>, not a number`},
 		{parquetWith(t, columns{"feature": parquet.Optional(str), "a": whole}, row{"a": int64(1)}),
-			"row 1: the feature is <null>, not a text"},
+			"row 1: the feature is <null>, not text"},
 		{parquetWith(t, columns{"feature": number, "a": whole}, row{"feature": 1.5, "a": int64(1)}),
-			"row 1: the feature is 1.5, not a text"},
+			"row 1: the feature is 1.5, not text"},
 		{parquetWith(t, columns{"feature": str, "class": parquet.Optional(str), "count": whole}, row{"feature": "x", "count": int64(1)}),
-			"row 1: the class is <null>, not a text"},
+			"row 1: the class is <null>, not text"},
 		{parquetWith(t, columns{"feature": str, "class": parquet.Date(), "count": whole}, row{"feature": "x", "class": int32(1), "count": int64(1)}),
-			"not a text"},
+			"not text"},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": optional}, row{"feature": "x", "class": "a"}),
 			`row 1: the count of "x" in class a is <null>, not a number`},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": parquet.Leaf(parquet.BooleanType)}, row{"feature": "x", "class": "a", "count": true}),
@@ -369,23 +369,23 @@ func TestParquetTablesThatAreRefused(t *testing.T) {
 		{parquetWith(t, columns{"feature": str, "class": str, "count": parquet.Leaf(parquet.Int32Type)}, row{"feature": "x", "class": "a", "count": int32(-1)}),
 			`row 1: the count of "x" in class a is -1`},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": whole}, row{"feature": "x", "class": "a", "count": int64(1)}, row{"feature": "x", "class": "a", "count": int64(1)}),
-			`row 2: the count of "x" in class a stands in row 1 already`},
+			`row 2: duplicate count of "x" in class a: it is already in row 1`},
 		{parquetWith(t, columns{"feature": str, "class": str, "count": whole, "documents": number}, row{"feature": "x", "class": "a", "count": int64(1), "documents": 0.5}),
-			`row 1: "x" is in 0.5 documents of class a`},
+			`row 1: the document count of "x" in class a is 0.5`},
 	} {
-		refused(t, c.content, Rules{}, c.want)
+		refused(t, c.content, Constraints{}, c.want)
 	}
 }
 
-// An unwell disk is not taken for an unfit table: the cause is kept, by which it is told.
+// The cause of a read error is kept: an I/O error may pass.
 func TestTheCauseOfAFailureToReadIsKept(t *testing.T) {
 	rows, err := openText(strings.NewReader("feature,a\nx,1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows.read = csvRows(iotest.ErrReader(syscall.EIO))
-	table := &ownTable{name: "counts", rows: rows}
-	if err := table.next(); !errors.Is(err, syscall.EIO) {
+	table := &tableReader{name: "counts", rows: rows}
+	if err := table.nextRow(); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
 	if _, err := openText(iotest.ErrReader(syscall.EIO)); !errors.Is(err, syscall.EIO) {
@@ -402,7 +402,7 @@ func TestVeryWideTables(t *testing.T) {
 		row.WriteString(",1")
 	}
 	name := write(t, "feature"+head.String()+"\nx"+row.String()+"\n")
-	o, err := CheckOwn(t.Context(), name, Rules{})
+	o, err := ValidateTable(t.Context(), name, Constraints{})
 	if err != nil || len(o.Classes) != classes || len(contents(t, name)) != classes {
 		t.Errorf("%d classes, %v", len(o.Classes), err)
 	}
@@ -479,7 +479,7 @@ func TestShapesAgree(t *testing.T) {
 		var sums string
 		for what, content := range layouts(t, rng, classes) {
 			name := write(t, content)
-			o, err := CheckOwn(t.Context(), name, Rules{})
+			o, err := ValidateTable(t.Context(), name, Constraints{})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -514,7 +514,7 @@ func TestTablesOfOthers(t *testing.T) {
 	written, _ := filepath.Glob(filepath.Join(dir, "*.parquet"))
 	want := contents(t, name)
 	for _, other := range written {
-		if _, err := CheckOwn(t.Context(), other, Rules{}); err != nil {
+		if _, err := ValidateTable(t.Context(), other, Constraints{}); err != nil {
 			t.Error(err)
 		}
 		if got := contents(t, other); !maps.Equal(got, want) {
@@ -526,7 +526,7 @@ func TestTablesOfOthers(t *testing.T) {
 	}
 }
 
-func FuzzOwn(f *testing.F) {
+func FuzzWide(f *testing.F) {
 	f.Add([]byte("feature,a,b\nupon,374,7\n"))
 	f.Add([]byte("feature\ta\n\"\t1\n"))
 	f.Add([]byte("feature,class,count\nx,a,1\nx,b,2\n"))
@@ -534,8 +534,8 @@ func FuzzOwn(f *testing.F) {
 	f.Add([]byte(parquetOf(f, someRows(3))))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		name := write(t, string(content))
-		_, err := CheckOwn(t.Context(), name, Rules{})
-		var bad *Error
+		_, err := ValidateTable(t.Context(), name, Constraints{})
+		var bad *TableError
 		if err != nil && (!errors.As(err, &bad) || strings.Contains(err.Error(), "\n")) {
 			t.Error(err)
 		}
@@ -554,7 +554,7 @@ func FuzzLong(f *testing.F) {
 			head = "feature\tclass\tcount\n"
 		}
 		name := write(t, head+rows)
-		o, err := CheckOwn(t.Context(), name, Rules{})
+		o, err := ValidateTable(t.Context(), name, Constraints{})
 		if err != nil {
 			return
 		}
