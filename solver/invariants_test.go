@@ -108,13 +108,10 @@ func bruteForce(positive, negative []float64, smoothing float64) []float64 {
 }
 
 func TestBruteForce(t *testing.T) {
-	instances := 4000
-	if testing.Short() {
-		instances = 400
-	}
+	t.Parallel()
 	rng := solvertest.Random(1)
 	bounded, solved := 0, 0
-	for range instances {
+	for range solvertest.Count(4000) {
 		m := 1 + rng.IntN(12)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		smoothing := []float64{0, 0, 1, 0.1}[rng.IntN(4)]
@@ -180,8 +177,9 @@ func scaled(v []float64, by float64) []float64 {
 }
 
 func TestSymmetries(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(2)
-	for range 300 {
+	for range solvertest.Count(300) {
 		m := 2 + rng.IntN(200)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
@@ -234,6 +232,7 @@ func TestSymmetries(t *testing.T) {
 
 // The paper's statements that only hold with the corrections of docs/method.md.
 func TestSingleFeatureGainsNothing(t *testing.T) {
+	t.Parallel()
 	r := mapped(t, []float64{9, 2, 5}, []float64{1, 3, 5}, 1)
 	if r.Gain != 0 || r.Certificate != Optimal || r.UpperBound <= 0 {
 		t.Errorf("k=1: gain %v, certificate %v, bound %v; want 0, optimal, above 0", r.Gain, r.Certificate, r.UpperBound)
@@ -241,6 +240,7 @@ func TestSingleFeatureGainsNothing(t *testing.T) {
 }
 
 func TestGroupsAreOneFeatureEach(t *testing.T) {
+	t.Parallel()
 	positive := []float64{3, 3, 0, 3, 0, 8, math.Copysign(0, -1), 900, 900, 0.5, math.Copysign(0, -1), 0}
 	negative := []float64{1, 1, 5, 1, 5, 2, 5, 1, 1, 0.5, 700, 700}
 	groups, err := GroupFeatures(positive, negative)
@@ -260,6 +260,7 @@ func TestGroupsAreOneFeatureEach(t *testing.T) {
 
 // As many groups as features, and the table has to grow.
 func TestGroupsOfManyCounts(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(6)
 	positive, negative := make([]float64, 10_000), make([]float64, 10_000)
 	sizes := map[Group]int64{}
@@ -282,8 +283,9 @@ func TestGroupsOfManyCounts(t *testing.T) {
 }
 
 func TestStoppedBoundsHold(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(3)
-	for range 200 {
+	for range solvertest.Count(200) {
 		_, positive, negative := solvertest.Instance(rng, 40)
 		groups, _ := GroupFeatures(positive, negative)
 		p := Problem{Groups: groups, K: 7}

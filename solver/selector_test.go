@@ -10,8 +10,9 @@ import (
 )
 
 func TestSelectorAgreesWithTheResult(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(4)
-	for range 500 {
+	for range solvertest.Count(500) {
 		m := 1 + rng.IntN(60)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		switch rng.IntN(8) { // one class without any mass
