@@ -31,7 +31,7 @@ func newFrame(r *ranking, k int64, o odds) *frame {
 	return &frame{r.groups, r.inside, slices.Clone(r.scores), alpha, beta, t.lambda, t.value, r.take(t)}
 }
 
-// cost is what moving one feature of group i in or out of the top k loses.
+// cost is the loss of moving one feature of group i in or out of the top k loses.
 func (f *frame) cost(i int) float64 { return math.Abs(f.scores[i] - f.lambda) }
 
 // imbalance is d_i = βf⁺_i - αf⁻_i; a support whose imbalances sum to zero has α as its own share.

@@ -32,7 +32,7 @@ func newFrame(r *ranking, k int64, at Shares) *frame {
 	return &frame{r, slices.Clone(r.scores), at, t.lambda, k, t.value, r.take(t)}
 }
 
-// cost is what moving one feature of vector i in or out of the top k loses.
+// cost is the loss of moving one feature of vector i in or out of the top k loses.
 func (f *frame) cost(i int) float64 { return math.Abs(f.scores[i] - f.lambda) }
 
 // size is how many features vector i has.
