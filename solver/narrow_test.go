@@ -15,7 +15,7 @@ func TestNarrowingChangesNothing(t *testing.T) {
 	always, never := Settings{screenFrom: 1, narrowFrom: 1}, Settings{screenFrom: math.MaxInt, narrowFrom: math.MaxInt}
 	narrowed := 0
 	for range solvertest.Count(400) {
-		m := 200 + rng.IntN(2000)
+		m := 200 + rng.IntN(1000)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		groups, err := GroupFeatures(positive, negative)
 		if err != nil {
