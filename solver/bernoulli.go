@@ -2,7 +2,7 @@ package solver
 
 import "github.com/sparsenb/sparsenb/solver/internal/numeric"
 
-// bernoulli solves problems of the Bernoulli model: it takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) +
+// bernoulli solves the Bernoulli model: it takes the k largest scores z_i = w_i - v_i = h(f⁺, f⁻; n₊/n) +
 // h(n₊-f⁺, n₋-f⁻; n₊/n), n times the mutual information of a feature's presence and the class (Theorem 1 of the paper;
 // errata E1, E2 and fact S6).
 type bernoulli struct {

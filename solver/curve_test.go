@@ -10,8 +10,9 @@ import (
 
 // The k that are found are those of a search through all.
 func TestAutoK(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(10)
-	for range 150 {
+	for range solvertest.Count(150) {
 		m := 2 + rng.IntN(40)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 || kind == "extreme" {
@@ -61,9 +62,10 @@ func TestAutoK(t *testing.T) {
 
 // The procedure as its authors state it, over single p-values.
 func TestFalseDiscoveryRate(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(11)
 	found := 0
-	for range 200 {
+	for range solvertest.Count(200) {
 		m := 1 + rng.IntN(60)
 		positive, negative := make([]float64, m), make([]float64, m)
 		for i := range positive {

@@ -18,11 +18,11 @@ func (o odds) shares() (alpha, beta float64) {
 	return float64(1 / (1 + r)), float64(r / (1 + r))
 }
 
-// divergence is h(a, b; α) = a log(p/α) + b log((1-p)/(1-α)) with p = a/(a+b): what a feature with counts a and b
-// gains when it leaves the common share α for its own. It is computed as a·ℓ(-d/a) + b·ℓ(d/b) with d = βa - αb, a sum
-// of two terms that are not negative, so that nothing cancels: counts of 10¹² that are almost balanced keep all their
-// digits. Where ℓ's argument is near -1 the logarithm is that of αg/a or βg/b with g = a+b, which is the same but does
-// not lose a small share. 0·log 0 is 0.
+// divergence is h(a, b; α) = a log(p/α) + b log((1-p)/(1-α)) with p = a/(a+b): the gain of a feature with counts a and b
+// when it has its own share p instead of the common share α. It is computed as a·ℓ(-d/a) + b·ℓ(d/b) with d = βa - αb. No
+// term is negative, so nothing cancels: counts of 10¹² that are almost balanced keep all their digits. If the argument of
+// ℓ is near -1, the logarithm is taken of αg/a or βg/b with g = a+b, which is equal but does not lose a small share.
+// 0·log 0 is 0.
 func divergence(a, b, alpha, beta float64) float64 {
 	if a == 0 || b == 0 {
 		return divergenceOneSided(a, b, alpha, beta)

@@ -19,8 +19,9 @@ func exactDivergence(a, b float64, o odds) float64 {
 }
 
 func TestDivergenceIsPreciseAtAnyOdds(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(6)
-	for i := range 400 {
+	for i := range solvertest.Count(400) {
 		draw := func(width float64) float64 { return math.Exp(width * (rng.Float64() - 0.5)) }
 		a, b, o := draw(60), draw(60), odds(draw(400))
 		if i%4 == 0 { // almost in balance

@@ -8,7 +8,7 @@ import "math"
 //
 // with equality where J is a top k. Its own minimum D(J) lies at the odds B⁺/B⁻.
 type cut struct {
-	at                 odds    // where J is the top k; the support itself is found again by ranking there
+	at                 odds    // where J is the top k; ranking there finds the support again
 	gain               float64 // D(J)
 	positive, negative float64 // B⁺, B⁻
 }
@@ -33,14 +33,14 @@ type dual struct {
 	status          Status
 }
 
-// openShare is how far from λ a feature may be, in shares of λ, and stay open beyond what the search for ψ asks for: a
-// support that is better than what the bound suggests may have it on the other side.
+// openShare is the distance from λ, relative to λ, within which features stay open although the search for ψ does not need
+// them: the best support may have them on the other side.
 const openShare = 0.02
 
 // minimise finds ψ(k)-C for 1 ≤ k < number of features, when both classes have mass. Each evaluation yields a cut; the
 // next point is where the model made of the two cuts nearest to the minimiser has its own minimum. That point depends
-// on the pair of cuts alone and no pair comes twice, so the search is finite; it needs 3 to 30 evaluations, of which all
-// but two to four see the few groups only that are still open.
+// only on the pair of cuts and no pair repeats, so the search is finite. It needs 3 to 30 evaluations; all but two to four
+// of them score only the few groups that are still open.
 func minimise(r *ranking, k int64, start odds, s Settings) *dual {
 	d := &dual{ranking: r, k: k, high: point{odds: odds(inf)}, upper: inf, best: start}
 	for next := start; ; {
@@ -114,7 +114,7 @@ func (d *dual) at(o odds) top {
 	return t
 }
 
-// polish moves the best point to the cut's own minimiser: s_k(h) is so flat there that its value fixes α only to the
+// polish moves the best point to the cut's own minimiser: s_k(h) is so flat there that its value determines α only to the
 // square root of the tolerance.
 func (d *dual) polish(c *cut) {
 	o := c.minimiser()
@@ -162,7 +162,7 @@ func (d *dual) model() (odds, float64) {
 	return (x + y) / 2, bound
 }
 
-// middle returns a point within the bracket for when rounding puts the model's minimiser outside.
+// middle returns a point in the bracket, for the case that rounding puts the model's minimiser outside.
 func (d *dual) middle() odds {
 	low, high := d.low.odds, d.high.odds
 	switch {

@@ -6,10 +6,10 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
-// enumerate looks for a support with a smaller gap among all that could have one, and reports whether it looked at all
-// of them. A support deviates from the top k by features taken out and as many put in, and pays |h_i - λ| for each: a
-// feature that costs the gap or more keeps its side (reduced-cost fixing), and of the others only sets that cost less
-// than the gap together are possible. The gap shrinks as better supports are found.
+// enumerate searches all supports that could have a smaller gap, and reports whether the search completed. A support
+// differs from the top k by features removed and as many added, and each costs |h_i - λ|. A feature that costs at least the
+// gap keeps its side (reduced-cost fixing), and a set of changes must cost less than the gap. The gap shrinks as better
+// supports are found.
 func (f *frame) enumerate(best support, maxNodes int) (result support, complete bool, nodes int) {
 	if best.gap <= f.negligible() {
 		return best, true, 0
@@ -29,7 +29,7 @@ func (f *frame) enumerate(best support, maxNodes int) (result support, complete 
 	return better(best, f.measure(take)), complete, nodes
 }
 
-// negligible is a gap that is rounding.
+// negligible is the gap below which only rounding remains.
 func (f *frame) negligible() float64 { return 1e-13 * f.value }
 
 type enumeration struct {
@@ -41,8 +41,8 @@ type enumeration struct {
 	found     []topk.Deviation // to the best support, if one was found
 }
 
-// extend visits the supports that deviate as e.path does and by items[from:]. balance is how many more features were
-// put in than taken out. It reports whether it visited them all.
+// extend visits the supports that deviate by e.path and by items[from:]. balance is the number of features added less those
+// removed. It reports whether it visited all of them.
 func (e *enumeration) extend(from int, cost float64, balance int64, positive, negative float64) bool {
 	if e.nodesLeft == 0 {
 		return false

@@ -11,9 +11,10 @@ import (
 // The support that the enumeration starts from is mostly the best one already, which would hide an enumeration that
 // looks at too little. Here it starts from poor ones, and from the second best, which leaves the least to look at.
 func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(4)
 	improved := 0
-	for range 3000 {
+	for range solvertest.Count(3000) {
 		m := 2 + rng.IntN(11)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
@@ -56,16 +57,17 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 			return
 		}
 	}
-	if improved < 1000 {
+	if improved < solvertest.Count(1000) {
 		t.Errorf("only %d of the supports were poor", improved)
 	}
 }
 
 // A limit that stops the search takes the certificate away, unless the support is the best all the same.
 func TestStoppedEnumerationIsBounded(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(5)
 	bounded := 0
-	for range 2000 {
+	for range solvertest.Count(2000) {
 		m := 4 + rng.IntN(9)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {

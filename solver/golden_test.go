@@ -46,6 +46,7 @@ func indexOf(groups []Group, positive, negative []float64) []int {
 }
 
 func TestGoldenMultinomial(t *testing.T) {
+	t.Parallel()
 	instances, err := golden.Load(goldenDir, "mnb_")
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +116,7 @@ func checkParameters(t *testing.T, what string, r Result, index []int, in golden
 }
 
 func TestGoldenBernoulli(t *testing.T) {
+	t.Parallel()
 	instances, err := golden.Load(goldenDir, "bnb_")
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +161,7 @@ func TestGoldenBernoulli(t *testing.T) {
 }
 
 func TestGoldenErrors(t *testing.T) {
+	t.Parallel()
 	cases, err := golden.LoadErrors(goldenDir)
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +183,7 @@ func TestGoldenErrors(t *testing.T) {
 
 // Problems between two sides of several classes, from vectors of class counts.
 func TestGoldenMulticlass(t *testing.T) {
+	t.Parallel()
 	cases, tol, err := golden.LoadMulticlass(goldenDir)
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("%d cases, %v", len(cases), err)

@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// CompareGroups orders groups: the more frequent features first, f⁺ + f⁻, and of those with the same sum the ones with
-// the larger f⁺.
+// CompareGroups orders groups by f⁺ + f⁻, then by f⁺, both descending.
 func CompareGroups(a, b Group) int {
 	return cmp.Or(cmp.Compare(b.Positive+b.Negative, a.Positive+a.Negative), cmp.Compare(b.Positive, a.Positive), cmp.Compare(b.Negative, a.Negative))
 }
 
-// GroupFeatures collects features into groups of equal counts, in the order of [CompareGroups]. Counts out of range are an
-// error, see [InRange].
+// GroupFeatures groups features with equal counts, in the order of [CompareGroups]. It returns an error for a count that is
+// not [InRange].
 func GroupFeatures(positive, negative []float64) ([]Group, error) {
 	if len(positive) != len(negative) {
-		return nil, fmt.Errorf("solver: %d counts of the positive class and %d of the negative", len(positive), len(negative))
+		return nil, fmt.Errorf("solver: there are %d counts of the positive class, but %d of the negative", len(positive), len(negative))
 	}
 	t := newGroupTable()
 	for i, a := range positive {
@@ -29,7 +28,7 @@ func GroupFeatures(positive, negative []float64) ([]Group, error) {
 	return t.groups(), nil
 }
 
-// GroupOf returns the index of the group with the counts, in groups as GroupFeatures returns them, or -1.
+// GroupOf returns the index of the group with the given counts, or -1. groups must be sorted as GroupFeatures returns them.
 func GroupOf(groups []Group, positive, negative float64) int {
 	i, ok := slices.BinarySearchFunc(groups, Group{Positive: positive, Negative: negative}, CompareGroups)
 	if !ok {
@@ -38,8 +37,8 @@ func GroupOf(groups []Group, positive, negative float64) int {
 	return i
 }
 
-// groupTable counts features by their counts. Most features of text are rare: pairs of small integers have a place of
-// their own, all others are hashed.
+// groupTable groups features by their counts. Most features of text are rare: an array holds pairs of small integers, a hash
+// table all others.
 type groupTable struct {
 	small []int64 // sizes, at Positive·smallSide + Negative
 	slots []Group // a hash table with linear probing; empty where Size is 0
@@ -53,9 +52,9 @@ func newGroupTable() *groupTable {
 	return &groupTable{small: make([]int64, smallSide*smallSide), slots: make([]Group, 1<<10), shift: 64 - 10}
 }
 
-// add counts features, unless their counts are out of range.
+// add adds features. It reports whether their counts are in range.
 func (t *groupTable) add(g Group) bool {
-	// What is no integer, not finite or out of range fails the comparison.
+	// Numbers that are not finite small integers fail the comparison.
 	x, y := int(g.Positive), int(g.Negative)
 	if uint(x) < smallSide && uint(y) < smallSide && float64(x) == g.Positive && float64(y) == g.Negative {
 		t.small[x*smallSide+y] += g.Size
@@ -96,7 +95,7 @@ func (t *groupTable) grow() {
 	}
 }
 
-// groups returns what was added, in the order of CompareGroups.
+// groups returns the groups in the order of CompareGroups.
 func (t *groupTable) groups() (groups []Group) {
 	for i, n := range t.small {
 		if n > 0 {

@@ -108,13 +108,10 @@ func bruteForce(positive, negative []float64, smoothing float64) []float64 {
 }
 
 func TestBruteForce(t *testing.T) {
-	instances := 4000
-	if testing.Short() {
-		instances = 400
-	}
+	t.Parallel()
 	rng := solvertest.Random(1)
 	bounded, solved := 0, 0
-	for range instances {
+	for range solvertest.Count(4000) {
 		m := 1 + rng.IntN(12)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		smoothing := []float64{0, 0, 1, 0.1}[rng.IntN(4)]
@@ -157,18 +154,19 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// mapped solves the same problem after a change of the counts.
-func mapped(t *testing.T, positive, negative []float64, k int64) Result {
-	t.Helper()
+// solveFor returns a function that solves the problem of the counts for a k.
+func solveFor(t *testing.T, positive, negative []float64) func(k int64) Result {
 	groups, err := GroupFeatures(positive, negative)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Solve(Problem{Groups: groups, K: k, DocumentsPositive: 1, DocumentsNegative: 1}, Settings{})
-	if err != nil {
-		t.Fatal(err)
+	return func(k int64) Result {
+		r, err := Solve(Problem{Groups: groups, K: k, DocumentsPositive: 1, DocumentsNegative: 1}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
 	}
-	return r
 }
 
 func scaled(v []float64, by float64) []float64 {
@@ -180,21 +178,29 @@ func scaled(v []float64, by float64) []float64 {
 }
 
 func TestSymmetries(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(2)
-	for range 300 {
+	for range solvertest.Count(300) {
 		m := 2 + rng.IntN(200)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive) == 0 || slices.Max(negative) == 0 {
 			continue
 		}
+		order := rng.Perm(m)
+		p2, n2 := make([]float64, m), make([]float64, m)
+		for i, j := range order {
+			p2[i], n2[i] = positive[j], negative[j]
+		}
+		solve, solveSwapped := solveFor(t, positive, negative), solveFor(t, negative, positive)
+		solveScaled, solvePermuted := solveFor(t, scaled(positive, 1024), scaled(negative, 1024)), solveFor(t, p2, n2)
 		previous := Result{}
 		increment := math.Inf(1)
 		for k := int64(1); k <= int64(m); k += 1 + int64(rng.IntN(m)/20) {
 			what := fmt.Sprintf("%s m=%d k=%d", kind, m, k)
-			r := mapped(t, positive, negative, k)
+			r := solve(k)
 			tol := 1e-11*r.UpperBound + 1e-13
 
-			swapped := mapped(t, negative, positive, k)
+			swapped := solveSwapped(k)
 			solvertest.Near(t, what+" bound with the classes swapped", swapped.UpperBound, r.UpperBound, tol)
 			if r.Certificate == Optimal && swapped.Certificate == Optimal {
 				solvertest.Near(t, what+" gain with the classes swapped", swapped.Gain, r.Gain, tol)
@@ -203,15 +209,10 @@ func TestSymmetries(t *testing.T) {
 				solvertest.Near(t, what+" alpha with the classes swapped", 1-swapped.Alpha, r.Alpha, 1e-5)
 			}
 
-			big := mapped(t, scaled(positive, 1024), scaled(negative, 1024), k)
+			big := solveScaled(k)
 			solvertest.Near(t, what+" bound of scaled counts", big.UpperBound/1024, r.UpperBound, tol)
 
-			order := rng.Perm(m)
-			p2, n2 := make([]float64, m), make([]float64, m)
-			for i, j := range order {
-				p2[i], n2[i] = positive[j], negative[j]
-			}
-			permuted := mapped(t, p2, n2, k)
+			permuted := solvePermuted(k)
 			if permuted.Gain != r.Gain || permuted.UpperBound != r.UpperBound || !slices.Equal(permuted.Take, r.Take) {
 				t.Errorf("%s: the answer depends on the order of the features", what)
 			}
@@ -234,13 +235,15 @@ func TestSymmetries(t *testing.T) {
 
 // The paper's statements that only hold with the corrections of docs/method.md.
 func TestSingleFeatureGainsNothing(t *testing.T) {
-	r := mapped(t, []float64{9, 2, 5}, []float64{1, 3, 5}, 1)
+	t.Parallel()
+	r := solveFor(t, []float64{9, 2, 5}, []float64{1, 3, 5})(1)
 	if r.Gain != 0 || r.Certificate != Optimal || r.UpperBound <= 0 {
 		t.Errorf("k=1: gain %v, certificate %v, bound %v; want 0, optimal, above 0", r.Gain, r.Certificate, r.UpperBound)
 	}
 }
 
 func TestGroupsAreOneFeatureEach(t *testing.T) {
+	t.Parallel()
 	positive := []float64{3, 3, 0, 3, 0, 8, math.Copysign(0, -1), 900, 900, 0.5, math.Copysign(0, -1), 0}
 	negative := []float64{1, 1, 5, 1, 5, 2, 5, 1, 1, 0.5, 700, 700}
 	groups, err := GroupFeatures(positive, negative)
@@ -260,6 +263,7 @@ func TestGroupsAreOneFeatureEach(t *testing.T) {
 
 // As many groups as features, and the table has to grow.
 func TestGroupsOfManyCounts(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(6)
 	positive, negative := make([]float64, 10_000), make([]float64, 10_000)
 	sizes := map[Group]int64{}
@@ -282,8 +286,9 @@ func TestGroupsOfManyCounts(t *testing.T) {
 }
 
 func TestStoppedBoundsHold(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(3)
-	for range 200 {
+	for range solvertest.Count(200) {
 		_, positive, negative := solvertest.Instance(rng, 40)
 		groups, _ := GroupFeatures(positive, negative)
 		p := Problem{Groups: groups, K: 7}

@@ -7,30 +7,30 @@ import (
 	"slices"
 )
 
-// Method is how features are chosen. All but the first are what others use: they rank features one by one, and nothing is
-// proven of their choice but how far it is from the bound.
+// Method is how features are selected. All but NFS are common rankings of features one by one; of their support only the
+// distance from the bound is known.
 type Method string
 
 const (
-	// NFS is naive feature selection: the support of most likelihood.
+	// NFS is naive feature selection: the support of maximum likelihood.
 	NFS Method = "nfs"
 	// TMNB thresholds the model of all features: |log θ⁺ - log θ⁻|.
 	TMNB Method = "tmnb"
-	// OddsRatio is the logarithm of the ratio of the odds of θ⁺ and θ⁻, without its sign.
+	// OddsRatio is the absolute log odds ratio of θ⁺ and θ⁻.
 	OddsRatio Method = "odds_ratio"
-	// Chi2 is scikit-learn's chi2: Pearson's statistic of the counts in the two classes against what the classes'
-	// shares of the documents would give.
+	// Chi2 is scikit-learn's chi2: Pearson's statistic of the counts in the two classes against those expected from the
+	// classes' shares of the documents.
 	Chi2 Method = "chi2"
-	// MutualInformation is that of the class and of whether a token (Bernoulli: a document) has the feature, in nats.
+	// MutualInformation is that of the class and the presence of the feature in a token (Bernoulli: document), in nats.
 	MutualInformation Method = "mutual_information"
 	// Frequency is f⁺ + f⁻.
 	Frequency Method = "frequency"
 )
 
-// String is the name, that of NFS if it is empty.
+// String returns the name; the zero value is NFS.
 func (m Method) String() string { return string(cmp.Or(m, NFS)) }
 
-// rankings has every method with what it ranks features by, nothing for NFS. All lists of methods are made from it.
+// rankings has the statistic of every method, nil for NFS. All lists of methods are made from it.
 var rankings = []struct {
 	method    Method
 	statistic func(s Statistic, positive, negative float64) float64
@@ -43,7 +43,7 @@ var rankings = []struct {
 	{Frequency, Statistic.frequency},
 }
 
-// Methods are all there are.
+// Methods lists all methods.
 var Methods = methods()
 
 func methods() (all []Method) {
@@ -58,10 +58,10 @@ func ParseMethod(name string) (Method, error) {
 	if m := Method(name); slices.Contains(Methods, m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown method %q: it is one of %v", name, Methods)
+	return "", fmt.Errorf("unknown method %q: use one of %v", name, Methods)
 }
 
-// Statistic is what a method ranks features by. It needs sums over all features only.
+// Statistic computes the number by which a method ranks features. It needs only sums over all features.
 type Statistic struct {
 	Method             Method
 	Model              Model
@@ -71,7 +71,7 @@ type Statistic struct {
 	ShareOfDocuments float64
 }
 
-// Statistic returns what ranks the features by the problem's method, or nil if it is their score.
+// Statistic returns the statistic of the problem's method, or nil for NFS.
 func (p Problem) Statistic() *Statistic {
 	if p.Method.String() == string(NFS) {
 		return nil
@@ -88,10 +88,10 @@ func (p Problem) Statistic() *Statistic {
 	return s
 }
 
-// largest stands for what is infinite: a count of 0 without smoothing.
+// largest replaces an infinite statistic, which a count of 0 without smoothing may have.
 const largest = 1e300
 
-// Of returns the statistic of a feature, from its counts without smoothing.
+// Of returns the statistic of a feature with the given counts, before smoothing.
 func (s Statistic) Of(positive, negative float64) float64 {
 	for _, r := range rankings {
 		if r.method == s.Method && r.statistic != nil {
@@ -101,7 +101,7 @@ func (s Statistic) Of(positive, negative float64) float64 {
 	panic("solver.Statistic.Of: the method " + s.Method.String() + " ranks by nothing") // Validate refuses it
 }
 
-// thetas returns θ⁺ and θ⁻ in the model of all features, and whether they say anything.
+// thetas returns θ⁺ and θ⁻ in the model of all features, and whether they are defined and differ.
 func (s Statistic) thetas(positive, negative float64) (x, y float64, ok bool) {
 	a, b := positive+s.Smoothing, negative+s.Smoothing
 	x, y = a/s.Positive, b/s.Negative
@@ -126,7 +126,7 @@ func (s Statistic) oddsRatio(positive, negative float64) float64 {
 
 func (s Statistic) chi2(positive, negative float64) float64 {
 	g := positive + negative
-	d := positive - s.ShareOfDocuments*g // and the negative side differs by as much
+	d := positive - s.ShareOfDocuments*g // the negative class differs by as much
 	if g == 0 {
 		return 0
 	}
@@ -141,7 +141,7 @@ func (s Statistic) mutualInformation(positive, negative float64) float64 {
 
 func (s Statistic) frequency(positive, negative float64) float64 { return positive + negative }
 
-// heuristic selects the features of the largest statistic. What the best of so many would gain is bounded all the same.
+// heuristic selects the features with the largest statistic, and bounds the gain of the best support of as many features.
 type heuristic struct {
 	path
 	problem Problem

@@ -25,8 +25,9 @@ func TestAMethodOfWhichOnlyTheNameIsKnown(t *testing.T) {
 
 // A method ranks by its statistic; its gain is below what the solver finds, its bound the same.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(12)
-	for range 300 {
+	for range solvertest.Count(300) {
 		m := 1 + rng.IntN(30)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if rng.IntN(8) == 0 {
@@ -98,6 +99,7 @@ func checkRanks(t *testing.T, what string, p Problem, r Result) {
 // From scikit-learn 1.6: chi2([[1,0,3],[2,1,0],[0,4,1],[3,1,1]], [0,0,1,1]) and
 // chi2 of unequal classes, [0,1,1,1].
 func TestChi2IsScikitLearns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		positive, negative [3]float64
 		documents          [2]float64

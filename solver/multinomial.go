@@ -6,7 +6,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// multinomial solves problems of the multinomial model.
+// multinomial solves the multinomial model.
 type multinomial struct {
 	problem            Problem
 	settings           Settings
@@ -32,13 +32,13 @@ func newMultinomial(p Problem, s Settings) *multinomial {
 // share is that of the positive class in all counts.
 func (m *multinomial) share() odds { return odds(m.positive / m.negative) }
 
-// closed reports whether the answer has a closed form: with mass in one class only every gain is 0, and more features
-// than there are never gain less.
+// closed reports whether the answer has a closed form: if only one class has mass, every gain is 0, and if k is at least the
+// number of features with mass, all of them are selected.
 func (m *multinomial) closed(k int64) bool {
 	return k == 0 || m.positive == 0 || m.negative == 0 || k >= m.present
 }
 
-// minimise starts at the last α at which all groups were scored, whose scores serve again.
+// minimise starts at the last α at which all groups were scored, to reuse the scores.
 func (m *multinomial) minimise(k int64) *dual {
 	start := m.share()
 	if m.ranking.kept.scores != nil {
@@ -67,9 +67,8 @@ func (m *multinomial) solve(k int64) Result {
 		r.Status, r.Evaluations = d.status, d.evaluations
 		r.UpperBound, r.Odds = d.upper, float64(d.best)
 		if k == 1 || m.settings.boundOnly {
-			// One feature gains nothing, whichever it is: 1ᵀθ⁺ = 1ᵀθ⁻ leaves it no room (erratum E17). It is the one
-			// that would gain most if the others kept the share of all counts. It also stands for a support that
-			// nobody asks for.
+			// No single feature gains anything, because 1ᵀθ⁺ = 1ᵀθ⁻ (erratum E17). The convention is the feature with
+			// the largest score at the share of all counts. With boundOnly it is a placeholder.
 			r.Take = m.ranking.take(m.ranking.at(m.share(), 1))
 			break
 		}

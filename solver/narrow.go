@@ -9,23 +9,23 @@ import (
 
 var inf = math.Inf(1)
 
-// point is an evaluation that is kept.
+// point is a stored evaluation.
 type point struct {
 	odds
 	scored
 }
 
-// narrow returns the ranking that is left when the minimiser lies between two points at which the groups were scored, and
-// the two points with the scores of the groups that stay open. A score is a convex function of α, least at the
-// feature's own share, so over the bracket it is at most the larger of its values at the ends, and at least the smaller
-// one unless the feature's own share lies between them. The k-th largest of these bounds are bounds of λ; features that
-// are farther than slack from them are certain of their side.
+// narrow returns the ranking of the groups that stay open if the minimiser lies between two points, and the two points with
+// the scores of these groups. A score is a convex function of α with its minimum at the feature's own share. So within the
+// bracket it is at most the larger of its values at the ends, and at least the smaller one unless the feature's own share
+// lies in the bracket. The k-th largest of these bounds are bounds of λ; features farther than slack from them keep their
+// side.
 func (r *ranking) narrow(k int64, low, high point, slack float64) (*ranking, point, point) {
 	floor := max(low.floor, high.floor)
 	lower, upper := r.lowerBounds(low, high), func(i int) float64 { return max(low.scores[i], high.scores[i], floor) }
 	open := k - r.inside.size
 	least, most := r.kth(open, lower, 0), r.kth(open, upper, floor)
-	// Features inside must be fewer than k, and those not outside k at least, however the bounds were rounded.
+	// Fewer than k features must be inside, and at least k not outside, even if the bounds are rounded.
 	least, most = least*(1-1e-12)-slack, most*(1+1e-12)+slack
 	n := &ranking{all: r.all, inside: r.inside, slack: min(r.slack, slack), screenFrom: r.screenFrom, index: []int32{}}
 	var stays []int32
@@ -66,7 +66,7 @@ func (r *ranking) lowerBounds(low, high point) func(i int) float64 {
 	}
 }
 
-// kth returns the k-th largest of the values of the groups, none of which is below the floor.
+// kth returns the k-th largest value of the groups; no value is below the floor.
 func (r *ranking) kth(k int64, value func(i int) float64, floor float64) float64 {
 	r.order = r.order[:0]
 	var size int64
@@ -82,7 +82,7 @@ func (r *ranking) kth(k int64, value func(i int) float64, floor float64) float64
 	return topk.KthLargest(r.order, k)
 }
 
-// place is where an open group stands in the problem.
+// place is the index of an open group in the problem.
 func (r *ranking) place(i int) int32 {
 	if r.index == nil {
 		return int32(i)
@@ -90,7 +90,7 @@ func (r *ranking) place(i int) int32 {
 	return r.index[i]
 }
 
-// open takes over the groups that stay open.
+// open copies the groups that stay open.
 func (r *ranking) open(from *ranking, stays []int32) {
 	r.groups = make([]Group, len(stays))
 	for i, at := range stays {
@@ -120,7 +120,7 @@ func (r *ranking) startInside(o odds) (value, positive, negative numeric.Accumul
 	return value, positive, negative
 }
 
-// setSums takes the sums over the features inside, whose scores were taken at o.
+// setSums sets the sums over the features inside, whose scores were computed at o.
 func (in *inside) setSums(size int64, value, positive, negative numeric.Accumulator, o odds) {
 	alpha, beta := o.shares()
 	in.size, in.positive, in.negative = size, positive.Value(), negative.Value()

@@ -6,8 +6,8 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Parameters is all of a model that a feature of its support needs, besides its own counts, to know its score, its θ
-// and its weight. Counts are given as they were counted; smoothing is added here.
+// Parameters determine, with the counts of a feature, its score, θ and weight in the model of a support. The methods take
+// counts before smoothing.
 type Parameters struct {
 	Model     Model
 	Smoothing float64
@@ -16,15 +16,15 @@ type Parameters struct {
 	// S, those of all features in both classes. They belong to the multinomial model.
 	SupportPositive, SupportNegative, Mass float64
 
-	// DocumentsPositive and DocumentsNegative are n₊ and n₋, not smoothed; 0 where they are not known.
+	// DocumentsPositive and DocumentsNegative are n₊ and n₋, not smoothed; 0 if unknown.
 	DocumentsPositive, DocumentsNegative float64
 
-	// Intercept is the log-odds of a document without any selected feature: log(n₊/n₋), 0 if documents are not
-	// known, and for the Bernoulli model Σ log((1-θ⁺)/(1-θ⁻)) of the selected features besides.
+	// Intercept is the log-odds of a document without any selected feature: log(n₊/n₋), or 0 if documents are not
+	// known. The Bernoulli model adds Σ log((1-θ⁺)/(1-θ⁻)) over the selected features.
 	Intercept float64
 }
 
-// parametersOf are those of a support. The groups are those of the problem, smoothed.
+// parametersOf returns the parameters of a support. groups are those of the problem, smoothed.
 func parametersOf(p Problem, groups []Group, take []int64) Parameters {
 	if p.Model == Bernoulli {
 		return parametersBernoulli(p, take)
@@ -53,7 +53,7 @@ func parametersMultinomial(p Problem, groups []Group, take []int64) Parameters {
 	return params
 }
 
-// parametersBernoulli are those of a support; with none given, they have no intercept.
+// parametersBernoulli returns the parameters of a support; if take is nil, without the intercept.
 func parametersBernoulli(p Problem, take []int64) Parameters {
 	params := Parameters{
 		Model:             Bernoulli,
@@ -73,7 +73,7 @@ func parametersBernoulli(p Problem, take []int64) Parameters {
 	return params
 }
 
-// Resolution is the gain up to which rounding decides: see [resolution].
+// Resolution is the gain in nats below which rounding decides.
 func (p Parameters) Resolution() float64 {
 	if p.Model == Bernoulli {
 		positive, negative := p.smoothedDocuments()
@@ -93,15 +93,15 @@ func (p Parameters) gain(groups []Group, take []int64) float64 {
 	return gain.Value()
 }
 
-// degenerate reports whether a class has no mass in the support. Its θ is then not determined by the likelihood; the
-// pooled value g/S is used and the gain is 0 (erratum E16).
+// degenerate reports whether a class has no mass in the support. The likelihood does not determine its θ then; θ is the
+// pooled value g/S, and the gain is 0 (erratum E16).
 func (p Parameters) degenerate() bool { return p.SupportPositive == 0 || p.SupportNegative == 0 }
 
 func (p Parameters) smoothedDocuments() (positive, negative float64) {
 	return p.DocumentsPositive + 2*p.Smoothing, p.DocumentsNegative + 2*p.Smoothing
 }
 
-// Score is what a feature contributes to the gain: h(α_J) for the multinomial model, z for the Bernoulli model.
+// Score is the contribution of a feature to the gain, in nats: h(α_J) for the multinomial model, z for the Bernoulli model.
 func (p Parameters) Score(positive, negative float64) float64 {
 	a, b := positive+p.Smoothing, negative+p.Smoothing
 	if p.Model == Bernoulli {
@@ -109,7 +109,7 @@ func (p Parameters) Score(positive, negative float64) float64 {
 		alpha, beta := odds(np / nn).shares()
 		return divergence(a, b, alpha, beta) + divergence(np-a, nn-b, alpha, beta)
 	}
-	// A feature that is the whole support gains exactly nothing (erratum E17).
+	// A single selected feature gains exactly nothing (erratum E17).
 	if p.degenerate() || a == p.SupportPositive && b == p.SupportNegative {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (p Parameters) Theta(positive, negative float64) (thetaPositive, thetaNegat
 }
 
 // Weight is what one occurrence (Bernoulli: the presence) of a selected feature adds to the log-odds of the positive
-// class. It is infinite where smoothing 0 leaves a count of 0.
+// class. It is infinite if a count is 0 and there is no smoothing.
 func (p Parameters) Weight(positive, negative float64) float64 {
 	a, b := positive+p.Smoothing, negative+p.Smoothing
 	if p.Model == Bernoulli {

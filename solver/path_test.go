@@ -11,8 +11,9 @@ import (
 
 // A path has the answers of its ks one by one, and the bounds alone are its bounds.
 func TestPathIsSolveForEveryK(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(13)
-	for range 200 {
+	for range solvertest.Count(200) {
 		m := 1 + rng.IntN(300)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		groups, err := GroupFeatures(positive, negative)
@@ -71,8 +72,9 @@ func TestPathIsSolveForEveryK(t *testing.T) {
 // One more feature to choose from gains no less, and so does a feature of larger counts in place of one with the same
 // shares.
 func TestMoreToChooseFromGainsNoLess(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(14)
-	for range 400 {
+	for range solvertest.Count(400) {
 		m := 3 + rng.IntN(60)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		if slices.Max(positive[1:]) == 0 || slices.Max(negative[1:]) == 0 || kind == "extreme" {

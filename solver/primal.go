@@ -31,7 +31,7 @@ func newFrame(r *ranking, k int64, o odds) *frame {
 	return &frame{r.groups, r.inside, slices.Clone(r.scores), alpha, beta, t.lambda, t.value, r.take(t)}
 }
 
-// cost is what moving one feature of group i in or out of the top k loses.
+// cost is the loss of moving one feature of group i in or out of the top k.
 func (f *frame) cost(i int) float64 { return math.Abs(f.scores[i] - f.lambda) }
 
 // imbalance is d_i = βf⁺_i - αf⁻_i; a support whose imbalances sum to zero has α as its own share.
@@ -90,8 +90,8 @@ func primal(all *ranking, d *dual, s Settings) (take []int64, proven bool, nodes
 	return r.complete(best.take), proven, nodes
 }
 
-// around returns a ranking in which all groups are open that may stand on the other side in the supports at the ends of
-// the bracket, or in better ones: what a support loses is at least what each of its features loses.
+// around returns a ranking in which all groups are open that may be on the other side in the supports at the ends of the
+// bracket, or in better supports: the loss of a support is at least that of each of its features.
 func (d *dual) around(all *ranking) *ranking {
 	var gap float64
 	for _, c := range []*cut{d.lowCut, d.highCut} {
@@ -153,7 +153,7 @@ func (f *frame) walk(from, to support) support {
 	return f.measure(take)
 }
 
-// exchange measures s with n features of group out replaced by n of group in. It leaves take alone.
+// exchange measures s with n features of group out replaced by n of group in. It does not change take.
 func (f *frame) exchange(s support, out, in int, n float64) support {
 	g, h := f.groups[out], f.groups[in]
 	s.loss += n * (f.scores[out] - f.scores[in])
@@ -165,7 +165,7 @@ func (f *frame) exchange(s support, out, in int, n float64) support {
 
 const (
 	maxSwaps      = 50  // rounds of the local search
-	maxCandidates = 512 // groups on either side that a round looks at
+	maxCandidates = 512 // groups on either side that a round tries
 )
 
 // swap improves a support by exchanging features of one group for features of another while that lowers the gap. Only

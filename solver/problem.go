@@ -9,7 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Model is the likelihood that the features are chosen for.
+// Model is the naive Bayes model whose likelihood is maximised.
 type Model int
 
 const (
@@ -27,7 +27,7 @@ func (m Model) String() string {
 	return "multinomial"
 }
 
-// Count is the count that the model is about, of a feature with so many occurrences in so many documents.
+// Count returns the count that the model uses: the occurrences of a feature, or the documents in which it occurs.
 func (m Model) Count(occurrences, documents float64) float64 {
 	if m == Bernoulli {
 		return documents
@@ -43,24 +43,24 @@ func ParseModel(name string) (Model, error) {
 	case "bernoulli":
 		return Bernoulli, nil
 	}
-	return 0, fmt.Errorf("unknown model %q: it is multinomial or bernoulli", name)
+	return 0, fmt.Errorf("unknown model %q: use multinomial or bernoulli", name)
 }
 
-// Group is a set of Size features that share the counts f⁺ = Positive and f⁻ = Negative, before smoothing.
-// Text repeats its counts so often that the solver never needs to see single features.
+// Group is a set of Size features with the counts f⁺ = Positive and f⁻ = Negative, before smoothing. So many features of
+// text have equal counts that the solver works on groups instead of features.
 type Group struct {
 	Positive, Negative float64
 	Size               int64
 }
 
-// Problem is one selection to make. Groups are best given in the order of [CompareGroups]: where features tie, the order
-// decides, and so the same groups in the same order give the same answer to the last bit.
+// Problem is one selection. Give the groups in the order of [CompareGroups]: the order decides ties, and the same groups in
+// the same order have the same answer to the last bit.
 type Problem struct {
 	Groups []Group
 	Model  Model
 	Method Method // NFS if it is empty
 
-	// K is the number of features to select; one above the number of features selects them all.
+	// K is the number of features to select; if there are fewer, all are selected.
 	K int64
 
 	// Smoothing is added to every count (scikit-learn's alpha); the Bernoulli model adds twice as much to the
@@ -71,23 +71,23 @@ type Problem struct {
 	DocumentsPositive, DocumentsNegative float64
 }
 
-// Settings bounds the work. The zero value stands for the defaults.
+// Settings limits the work. The zero value means the defaults.
 type Settings struct {
-	// Tolerance is the relative distance between the bounds on ψ(k)-C at which the dual search ends.
+	// Tolerance is the relative distance between the bounds on ψ(k)-C at which the dual search stops.
 	// The default is 1e-13.
 	Tolerance float64
 
-	// MaxEvaluations limits the evaluations of s_k(h(α)) in one dual search. The default is 200; the searches of
-	// the tests take 3 to 30.
+	// MaxEvaluations limits the evaluations of s_k(h(α)) in one dual search. The default is 200; most
+	// searches take 3 to 30.
 	MaxEvaluations int
 
 	// MaxNodes limits the enumeration that proves a support optimal. The default is 200,000.
 	MaxNodes int
 
-	// From how many groups on evaluations are screened, and the ranking is narrowed.
+	// The numbers of groups from which evaluations are screened and the ranking is narrowed.
 	screenFrom, narrowFrom int
 
-	boundOnly bool // no support is looked for
+	boundOnly bool // search no support
 }
 
 // WithDefaults returns the settings with the defaults in place of zeros.
@@ -107,7 +107,7 @@ func (s Settings) WithDefaults() Settings {
 	return s
 }
 
-// Certificate says what is known of a support.
+// Certificate is what is known about the distance of a support from the optimum.
 type Certificate int
 
 const (
@@ -115,7 +115,7 @@ const (
 	Bounded Certificate = iota
 	// Optimal means that no other support of k features gains more, to a relative 1e-12.
 	Optimal
-	// Heuristic means that the support was chosen by another method, which proves nothing.
+	// Heuristic means that another method chose the support, which proves nothing.
 	Heuristic
 )
 
@@ -124,19 +124,19 @@ func (c Certificate) String() string {
 	return [...]string{"bounded", "optimal", "heuristic"}[c]
 }
 
-// Status says how the search for ψ(k) ended.
+// Status is how the search for ψ(k) ended.
 type Status int
 
 const (
-	// Closed: the answer has a closed form and nothing was searched.
+	// Closed: the answer has a closed form; there was no search.
 	Closed Status = iota
 	// Smooth: the minimiser of the bound is the support's own α_J, so the bound is attained.
 	Smooth
-	// Kink: the minimiser lies where two supports tie, so the bound may be above φ(k).
+	// Kink: two supports tie at the minimiser, so the bound may be above φ(k).
 	Kink
-	// Resolution: the bracket shrank to neighbouring numbers; the bound holds to rounding.
+	// Resolution: the bracket shrank to neighbouring numbers; the bound is exact up to rounding.
 	Resolution
-	// Stopped: the limit on evaluations was reached; the bound holds, but is not the least.
+	// Stopped: the limit on evaluations was reached; the bound holds, but is not minimal.
 	Stopped
 )
 
@@ -195,24 +195,24 @@ type Result struct {
 	Parameters Parameters
 }
 
-// Errors that Solve returns for a problem that has no answer.
+// The errors of a problem without features, or without counts and smoothing.
 var (
 	ErrNoFeatures = errors.New("there are no features")
 	ErrNoMass     = errors.New("all counts are zero")
 )
 
-// Numbers are zero or from Least to Most, so that neither a product nor a quotient of two leaves the range of a float64.
+// Counts and smoothings are zero or from Least to Most, so products and quotients of two stay in the range of a float64.
 const (
 	Least = 1e-100
 	Most  = 1e100
 )
 
-var errRange = fmt.Errorf("counts are zero or from %g to %g", Least, Most)
+var errRange = fmt.Errorf("counts must be zero or from %g to %g", Least, Most)
 
 // InRange reports whether x can be a count or a smoothing.
 func InRange(x float64) bool { return x == 0 || x >= Least && x <= Most }
 
-// Validate reports the first thing that makes the problem unsolvable.
+// Validate returns an error for a problem that has no answer.
 func (p Problem) Validate() error {
 	switch {
 	case p.Model != Multinomial && p.Model != Bernoulli:
@@ -222,9 +222,9 @@ func (p Problem) Validate() error {
 	case p.Method == Chi2 && !(p.DocumentsPositive > 0 && p.DocumentsNegative > 0):
 		return fmt.Errorf("method %s needs the numbers of documents", p.Method)
 	case p.K < 0:
-		return fmt.Errorf("k is %d: it cannot be negative", p.K)
+		return fmt.Errorf("k is %d, but must not be negative", p.K)
 	case !InRange(p.Smoothing):
-		return fmt.Errorf("smoothing is %v: it must be zero or a number from %g to %g", p.Smoothing, Least, Most)
+		return fmt.Errorf("smoothing is %v, but must be zero or from %g to %g", p.Smoothing, Least, Most)
 	case len(p.Groups) == 0:
 		return ErrNoFeatures
 	}
@@ -234,7 +234,7 @@ func (p Problem) Validate() error {
 			return fmt.Errorf("group %d has the counts %v and %v: %w", i, g.Positive, g.Negative, errRange)
 		}
 		if g.Size < 1 {
-			return fmt.Errorf("group %d has %d features: a group has at least one", i, g.Size)
+			return fmt.Errorf("group %d has %d features, but must have at least one", i, g.Size)
 		}
 		mass += g.Positive + g.Negative
 	}
@@ -250,11 +250,11 @@ func (p Problem) Validate() error {
 func (p Problem) validateDocuments() error {
 	np, nn := p.DocumentsPositive, p.DocumentsNegative
 	if !(np > 0) || !(nn > 0) || math.IsInf(np, 1) || math.IsInf(nn, 1) {
-		return fmt.Errorf("the classes have %v and %v documents: the Bernoulli model needs some of each", np, nn)
+		return fmt.Errorf("the classes have %v and %v documents, but the Bernoulli model needs positive numbers", np, nn)
 	}
 	for i, g := range p.Groups {
 		if g.Positive > np || g.Negative > nn {
-			return fmt.Errorf("group %d occurs in %v and %v documents of %v and %v", i, g.Positive, g.Negative, np, nn)
+			return fmt.Errorf("group %d occurs in %v and %v documents, but the classes have %v and %v", i, g.Positive, g.Negative, np, nn)
 		}
 	}
 	return nil

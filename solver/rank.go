@@ -8,7 +8,7 @@ import (
 )
 
 // ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimiser is known to lie in a bracket, most features
-// are in the top k, or out of it, all over the bracket; narrow leaves the others, which are open.
+// belong to the top k throughout the bracket, or do not; narrow keeps the others, which are called open.
 type ranking struct {
 	all    []Group // of the problem, smoothed
 	groups []Group // those that are open
@@ -25,14 +25,13 @@ type ranking struct {
 	screenFrom int // how many groups are worth a screen
 }
 
-// scored are scores of groups. Those below the floor may be less than they are, but are below it.
+// scored are scores of groups. A score below the floor is only a lower bound, but the true score is below the floor, too.
 type scored struct {
 	scores []float64
 	floor  float64
 }
 
-// inside are features that belong to every top k that is left, as one: for any α the sum of their scores is
-// D(J) + h(B⁺, B⁻; α).
+// inside are the features that belong to every remaining top k. For any α the sum of their scores is D(J) + h(B⁺, B⁻; α).
 type inside struct {
 	index              []int32 // of their groups, which are in as a whole
 	size               int64
@@ -67,7 +66,7 @@ func (r *ranking) at(o odds, k int64) top {
 	return r.withInside(r.top(open), alpha, beta)
 }
 
-// keep remembers the scores of all groups: the search for another k begins with them.
+// keep stores the scores of all groups, with which the search for another k starts.
 func (r *ranking) keep(o odds) {
 	if r.index == nil {
 		r.kept.odds, r.kept.floor = o, r.floor
@@ -75,7 +74,7 @@ func (r *ranking) keep(o odds) {
 	}
 }
 
-// recall takes the scores that were kept, if they are of these odds.
+// recall restores the stored scores if they were computed at these odds.
 func (r *ranking) recall(o odds) bool {
 	if r.kept.scores == nil || r.kept.odds != o {
 		return false
@@ -104,8 +103,8 @@ func (r *ranking) withInside(t top, alpha, beta float64) top {
 	return t
 }
 
-// score computes the scores, but for those that are certainly below the floor: h ≤ d²/(αβg) with d = βf⁺ - αf⁻, as a
-// divergence of Kullback and Leibler is at most that of Pearson, needs no logarithm.
+// score computes the scores, except those that are certainly below the floor. The test needs no logarithm: the
+// Kullback-Leibler divergence is at most Pearson's, h ≤ d²/(αβg) with d = βf⁺ - αf⁻.
 func (r *ranking) score(alpha, beta, floor float64) {
 	if r.scores == nil {
 		r.scores = r.buffer()
@@ -117,7 +116,7 @@ func (r *ranking) score(alpha, beta, floor float64) {
 	least := floor * alpha * beta * 0.999
 	for i, g := range r.groups {
 		a, b := beta*g.Positive, alpha*g.Negative
-		d := math.Abs(a-b) + 0x1p-50*(a+b) // more than rounding took
+		d := math.Abs(a-b) + 0x1p-50*(a+b) // exceeds the rounding error
 		if d*d < least*(g.Positive+g.Negative) {
 			r.scores[i] = 0
 			continue
@@ -145,8 +144,8 @@ func (r *ranking) atLeast(score float64) (n int64) {
 	return n
 }
 
-// screen guesses a score that about 2k features reach, from some 2,000 groups at equal distances. It is 0 where that is not
-// worth the trouble.
+// screen estimates a score that about 2k features reach from a sample of 2,000 groups. It returns 0 if a screen would not
+// save time.
 func (r *ranking) screen(alpha, beta float64, k int64) float64 {
 	const samples, fewest = 2048, 16
 	if len(r.groups) < r.screenFrom {

@@ -7,29 +7,28 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
-// Selector tells from the counts of a feature alone whether a support has it. It is small however many features there
-// are: those far above the threshold are in, those far below are out, and the groups near it are listed. The margins
-// around the listed groups are far wider than rounding, so every machine that asks gets the same answer.
+// Selector decides from the counts of a feature alone whether a support selects it. It is small even for many features: it
+// selects features that score far above the threshold, rejects those far below, and lists the groups near it. The margins
+// are far wider than rounding, so every machine decides alike.
 type Selector struct {
 	Model                                Model
 	Smoothing                            float64
 	DocumentsPositive, DocumentsNegative float64
-	Alpha, Beta                          float64    // the shares at which the scores are taken
-	Statistic                            *Statistic // what ranks the features, if it is not their scores
+	Alpha, Beta                          float64    // where the scores are computed: α and 1-α
+	Statistic                            *Statistic // ranks the features; nil if their scores do
 
-	// Features that score above High are in, those below Low are out, all others are listed in Near.
+	// Features that score above High are selected, those below Low are not; all others are listed in Near.
 	High, Low float64
 	Near      []Taken
 }
 
-// Taken is a group of which the support has Take features out of Size. Which ones is the caller's choice: they are all
-// alike.
+// Taken is a group from which the support takes Take of Size features. The caller chooses which: they have equal counts.
 type Taken struct {
 	Positive, Negative float64
 	Take, Size         int64
 }
 
-// Selector returns the rule by which r selects features of p, the problem that r solves.
+// Selector returns the selector of r. p is the problem that r solves.
 func (r Result) Selector(p Problem) Selector {
 	s := Selector{
 		Model:             p.Model,
@@ -38,7 +37,7 @@ func (r Result) Selector(p Problem) Selector {
 		DocumentsNegative: p.DocumentsNegative,
 	}
 	s.Alpha, s.Beta = odds(r.Odds).shares()
-	if r.K == 1 && p.Model == Multinomial { // which is selected at the share of all counts
+	if r.K == 1 && p.Model == Multinomial { // selected at the share of all counts
 		positive, negative := p.masses()
 		s.Alpha, s.Beta = odds(positive / negative).shares()
 	}
@@ -75,8 +74,8 @@ func (s Selector) score(positive, negative float64) float64 {
 	return divergence(positive+s.Smoothing, negative+s.Smoothing, s.Alpha, s.Beta)
 }
 
-// Selects returns how many of the features with these counts belong to the support. all means every one of them, and n
-// is then not counted.
+// Selects returns how many of the features with these counts the support selects. all means every one of them, and n is
+// then not counted.
 func (s Selector) Selects(positive, negative float64) (n int64, all bool) {
 	switch score := s.score(positive, negative); {
 	case score > s.High:

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Solve selects Problem.K features. It returns an error for a problem that has no answer; a limit that ended the search
-// early is not an error but shows in [Result.Status] and [Result.Certificate].
+// Solve selects Problem.K features. It returns an error for a problem that has no answer. A limit that stops the search
+// early is not an error: see Status and Certificate of [Outcome].
 func Solve(p Problem, s Settings) (Result, error) {
 	path, err := newPath(p, []int64{p.K}, s)
 	if err != nil {
@@ -17,8 +17,8 @@ func Solve(p Problem, s Settings) (Result, error) {
 	return checked(path.solve(min(p.K, p.features())))
 }
 
-// Path solves the problem for every k of ks, in ascending order; Problem.K is ignored. What does not depend on k is
-// computed once, and each search starts where the one before has ended. A path ends with the first error.
+// Path solves the problem for every k of ks, in ascending order; Problem.K is ignored. It computes once what does not
+// depend on k, and starts each search where the previous one ended. A path ends with the first error.
 func Path(p Problem, ks []int64, s Settings) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		ks := slices.Sorted(slices.Values(ks))
@@ -37,8 +37,8 @@ func Path(p Problem, ks []int64, s Settings) iter.Seq2[Result, error] {
 	}
 }
 
-// Bounds returns ψ(k)-C for every k of ks, in their order; a k below 1 has 0. It costs a third of [Path], or less, as no
-// support is looked for.
+// Bounds returns ψ(k)-C in nats for every k of ks, in their order; it is 0 for a k below 1. It takes at most a third of the
+// time of [Path], because it searches no support.
 func Bounds(p Problem, ks []int64, s Settings) ([]float64, error) {
 	path, err := newPath(p, nil, s)
 	if err != nil {
@@ -58,7 +58,7 @@ func Bounds(p Problem, ks []int64, s Settings) ([]float64, error) {
 	return list, nil
 }
 
-// path is a problem for which several k are solved, best in ascending order.
+// path solves a problem for several k, fastest in ascending order.
 type path interface {
 	solve(k int64) Result
 	bound(k int64) float64

@@ -9,8 +9,9 @@ import (
 // One feature gains nothing, and any is the best. It is the one with the largest h at the share of all counts, for
 // whichever number of features beside it the problem is solved.
 func TestOneFeatureIsTheLargestAtTheShareOfAllCounts(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(33)
-	for range 300 {
+	for range solvertest.Count(300) {
 		m := 1 + rng.IntN(40)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		p := Problem{Smoothing: float64(rng.IntN(2))}
@@ -45,9 +46,10 @@ func TestOneFeatureIsTheLargestAtTheShareOfAllCounts(t *testing.T) {
 
 // In what order others rank is not known to Ties: it is held against every exchange of two features.
 func TestTies(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(35)
 	found := 0
-	for range 400 {
+	for range solvertest.Count(400) {
 		m := 2 + rng.IntN(12)
 		var positive, negative []float64
 		for range m {
@@ -86,7 +88,7 @@ func TestTies(t *testing.T) {
 			found++
 		}
 	}
-	if found < 50 {
+	if found < solvertest.Count(50) {
 		t.Errorf("%d ties only", found)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// Vectors are features by their counts in C classes, where a feature has counts in few of them. Features with equal
-// counts are one vector with a size. A vector takes 16 bytes and each of its counts 12.
+// Vectors hold the counts of features in C classes, sparsely. Features with equal counts are one vector with a size. A
+// vector takes 16 bytes and each of its counts 12.
 type Vectors struct {
 	classes int
 	start   []int // vector i has the entries from start[i] to start[i+1]
@@ -18,7 +18,7 @@ type Vectors struct {
 	size    []int64
 }
 
-// NewVectors returns no vectors yet, for so many classes.
+// NewVectors returns an empty set of vectors for the given number of classes.
 func NewVectors(classes int) *Vectors { return &Vectors{classes: classes, start: []int{0}} }
 
 // Classes is C, the number of classes.
@@ -45,15 +45,15 @@ func (v *Vectors) Entries(i int) (classes []int32, counts []float64) {
 // Size returns how many features vector i stands for.
 func (v *Vectors) Size(i int) int64 { return v.size[i] }
 
-// Add appends a vector, the counts of size features. Classes are numbered from 0 and ascend; counts of zero may be
-// given or not.
+// Add appends a vector: the counts of size features. Classes are numbers from 0 to C-1 in ascending order. Counts of zero
+// may be left out. Each count and their sum must be [InRange].
 func (v *Vectors) Add(classes []int32, counts []float64, size int64) error {
 	if len(classes) != len(counts) || size < 1 {
 		return fmt.Errorf("solver: vector %d has %d classes, %d counts and %d features", v.Len(), len(classes), len(counts), size)
 	}
 	for j, c := range classes {
 		if c < 0 || int(c) >= v.classes || j > 0 && c <= classes[j-1] {
-			return fmt.Errorf("solver: vector %d has the classes %v: of %d classes, in ascending order", v.Len(), classes, v.classes)
+			return fmt.Errorf("solver: vector %d has the classes %v; they must ascend and be below %d", v.Len(), classes, v.classes)
 		}
 		if !InRange(counts[j]) {
 			return fmt.Errorf("solver: vector %d has the count %v: %w", v.Len(), counts[j], errRange)
@@ -71,8 +71,8 @@ func (v *Vectors) Add(classes []int32, counts []float64, size int64) error {
 	return nil
 }
 
-// Group returns the vectors with those that are equal as one. The more frequent come first, by the sum of their
-// counts, and then those with the smaller class and the larger count.
+// Group returns the vectors with equal ones merged. They are sorted by the sum of their counts, descending, then by classes,
+// ascending, and by counts, descending.
 func (v *Vectors) Group() *Vectors {
 	sums := make([]float64, v.Len())
 	order := make([]int32, v.Len())
@@ -104,7 +104,7 @@ func (v *Vectors) compare(i, j int) int {
 	return cmp.Or(slices.Compare(a, b), slices.Compare(y, x))
 }
 
-// Find returns the index of the vector with these counts in all classes, among vectors as Group returns them, or -1.
+// Find returns the index of the vector with the given counts in all classes, or -1. The vectors must be sorted as by Group.
 func (v *Vectors) Find(counts []float64) int {
 	w := NewVectors(v.classes)
 	classes := make([]int32, len(counts))
@@ -129,8 +129,8 @@ func (v *Vectors) Find(counts []float64) int {
 	return i
 }
 
-// Sum adds counts in their order. Real counts have to be added in one order everywhere, or two workers take the same
-// feature for two.
+// Sum adds counts in their order, without compensation. Real counts must be added in the same order everywhere, or two
+// workers compute different sums for the same feature.
 func Sum(counts []float64) (s float64) {
 	for _, n := range counts {
 		s += n
@@ -150,8 +150,8 @@ func Versus(classes []int32, counts []float64, class int32) (count, rest float64
 	return count, rest
 }
 
-// OneVersusRest returns what makes the groups of a class against the sum of all others. That costs as much as the class
-// has counts, and as there are different sums: features in which the class does not occur are known by their sum alone.
+// OneVersusRest returns a function that makes the groups of a class against the sum of all others. A call takes time for the
+// counts of the class and for the different sums: features without the class are known by their sum alone.
 // Real counts, which cannot be taken from a sum without rounding, are added up again.
 func (v *Vectors) OneVersusRest() func(class int32) []Group {
 	columns := v.columns()
@@ -188,7 +188,7 @@ func (v *Vectors) OneVersusRest() func(class int32) []Group {
 	}
 }
 
-// wholeSum reports whether the counts are integers whose sum a float64 holds exactly.
+// wholeSum reports whether the counts are integers with an exact sum in a float64.
 func wholeSum(counts []float64) bool {
 	sum := 0.0
 	for _, n := range counts {
@@ -200,8 +200,8 @@ func wholeSum(counts []float64) bool {
 	return sum < 1<<53
 }
 
-// OneVersusOne returns what makes the groups of one class against another. All features count, those too that occur in
-// neither.
+// OneVersusOne returns a function that makes the groups of one class against another, including the group of features that
+// occur in neither.
 func (v *Vectors) OneVersusOne() func(positive, negative int32) []Group {
 	columns, m := v.columns(), v.Features()
 	return func(positive, negative int32) []Group {

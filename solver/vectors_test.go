@@ -33,8 +33,9 @@ func randomVectors(rng *rand.Rand, classes, m int) (dense [][]float64, v *Vector
 
 // The groups of every problem are those of the dense counts.
 func TestVectorsAgreeWithDenseCounts(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(8)
-	for range 300 {
+	for range solvertest.Count(300) {
 		classes := 1 + rng.IntN(6)
 		dense, v := randomVectors(rng, classes, 1+rng.IntN(40))
 		grouped := v.Group()
@@ -81,6 +82,7 @@ func check(t *testing.T, got []Group, dense [][]float64, sides func(row []float6
 
 // Equal vectors become one, and the order in which they come does not matter.
 func TestGroupedVectorsHaveOneOrder(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(9)
 	_, v := randomVectors(rng, 3, 200)
 	want := v.Group()
@@ -105,6 +107,7 @@ func TestGroupedVectorsHaveOneOrder(t *testing.T) {
 }
 
 func TestVectorsRefuseWhatIsNone(t *testing.T) {
+	t.Parallel()
 	for _, wrong := range []struct {
 		classes []int32
 		counts  []float64
@@ -121,6 +124,7 @@ func TestVectorsRefuseWhatIsNone(t *testing.T) {
 }
 
 func TestVectorsHaveNoZeros(t *testing.T) {
+	t.Parallel()
 	v := NewVectors(4)
 	for _, f := range [][]float64{{0, 2, 0, 1}, {0, 0, 0, 0}} {
 		if err := v.Add([]int32{0, 1, 2, 3}, f, 3); err != nil {

@@ -1,4 +1,4 @@
-// Package golden reads the reference vectors in testdata/golden, whose schema stands in their README. It is for tests.
+// Package golden reads the reference vectors in testdata/golden for tests. The README there documents their schema.
 package golden
 
 import (

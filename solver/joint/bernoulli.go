@@ -7,8 +7,8 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// presence scores features by the mutual information of their presence and the class (fact S6 for any number of
-// classes):
+// presence scores features by the mutual information of their presence and the class (fact S6 of docs/method.md, for any
+// number of classes):
 //
 //	n·MI = h(f; α) + h(N - f; α),   α_c = N_c/n,
 //
@@ -20,8 +20,8 @@ type presence struct {
 	documents []float64 // N_c
 	n         float64
 
-	// Of a class in which a feature is absent, u_c = N_c - a documents are without it. For a feature that is absent
-	// everywhere, the class's share of all such documents would be more by t_c·u_c = a - Ca·N_c/n.
+	// In a class where a feature is absent, u_c = N_c - a documents are without it. If the feature is absent everywhere,
+	// the class's share of all such documents exceeds that by t_c·u_c = a - Ca·N_c/n.
 	without, shift, uneven []float64 // u_c, t_c·u_c, u_c ℓ(t_c)
 
 	absent, unevenness, shifted float64 // their sums
@@ -72,17 +72,17 @@ func (s *presence) complement(classes []int32, counts []float64, g float64) floa
 	return h
 }
 
-// part is what class c adds, whose count is the j-th, or absent if j is -1.
+// part is the term of class c, whose count is the j-th, or which is absent if j is -1.
 func (s *presence) part(c int32, counts []float64, j int, g float64) float64 {
 	f := s.smoothing
 	if j >= 0 {
 		f += counts[j]
 	}
 	d := -s.at.surplus(f, g, c, counts, j, s.smoothing)
-	return excess(s.documents[c]-f, d, max(0, s.n-g)*s.at.Alpha[c]) // of a feature in all documents n and g are rounded sums
+	return excess(s.documents[c]-f, d, max(0, s.n-g)*s.at.Alpha[c]) // n and g of a feature in all documents are rounded sums
 }
 
-// absentPart is what the absent classes add, and the size of its terms. There e = u(1+t)(1+w) with 1+w = (n-g)/(n-Ca),
+// absentPart is the sum of the terms of the absent classes, and the size of these terms. There e = u(1+t)(1+w) with 1+w = (n-g)/(n-Ca),
 // which makes it u[ℓ(t) + ℓ(w) + tw], as in [Shares.absent].
 func (s *presence) absentPart(classes []int32, counts []float64) (rest, terms float64) {
 	w := -solver.Sum(counts) / s.absent
@@ -96,7 +96,7 @@ func (s *presence) absentPart(classes []int32, counts []float64) (rest, terms fl
 	return absent*numeric.Ell(w) + uneven + shift*w, s.absent*numeric.Ell(w) + s.unevenness - size*w
 }
 
-// solveBernoulli takes the k largest scores, which is exact.
+// solveBernoulli selects the k largest scores, which is exact.
 func solveBernoulli(p Problem) Result {
 	r := newRanking(p)
 	params := newParameters(p, r, nil)
@@ -114,7 +114,7 @@ func solveBernoulli(p Problem) Result {
 	return result
 }
 
-// baseBernoulli is the log-likelihood of all features when each has the same θ in all classes.
+// baseBernoulli is the log-likelihood of all features if each has the same θ in all classes.
 func baseBernoulli(r *ranking, n float64) float64 {
 	var base numeric.Accumulator
 	for i, g := range r.mass {

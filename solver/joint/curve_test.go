@@ -9,8 +9,9 @@ import (
 
 // Of two classes, as many features are significant as the test for two classes finds.
 func TestSignificantFeaturesOfTwoClasses(t *testing.T) {
+	t.Parallel()
 	rng, found := solvertest.Random(11), int64(0)
-	for range 200 {
+	for range solvertest.Count(200) {
 		m := 1 + rng.IntN(60)
 		positive, negative := make([]float64, m), make([]float64, m)
 		p := Problem{Vectors: solver.NewVectors(2), Model: solver.Bernoulli, Documents: []float64{60, 40}}

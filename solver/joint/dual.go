@@ -9,16 +9,16 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// dual is the state of the search for ψ(k)-C₀ = min_α s_k(h(α)) over the simplex of classes.
+// dual is the state of the search for ψ(k)-C = min_α s_k(h(α)) over the simplex of classes.
 type dual struct {
 	cuts         []*cut
-	upper, lower float64 // lower ≤ ψ(k)-C₀ ≤ upper, at every moment
+	upper, lower float64 // lower ≤ ψ(k)-C ≤ upper, at every moment
 	best         Shares  // where upper was found
 	evaluations  int
 	status       solver.Status
 }
 
-// minimise finds ψ(k)-C₀ for 1 ≤ k < number of features with mass, when two classes or more have mass. Each
+// minimise finds ψ(k)-C for 1 ≤ k < number of features with mass, if at least two classes have mass. Each
 // evaluation yields a cut, and the next point is the minimiser of the greatest of the cuts.
 func minimise(r *ranking, k int64, start Shares, s solver.Settings) *dual {
 	d := &dual{upper: math.Inf(1), best: start}
@@ -66,15 +66,15 @@ func (d *dual) evaluate(r *ranking, k int64, at Shares, tolerance float64) (fres
 		d.cuts = append(d.cuts, c)
 	}
 	if c.gain >= t.value*(1-tolerance) {
-		// This is the point of which the support is optimal, if another has the same bound to rounding.
+		// Another point may have the same bound up to rounding, but here the support is optimal.
 		d.upper, d.best, d.lower = t.value, at, c.gain
 		return !known, true
 	}
 	return !known, false
 }
 
-// within keeps every share from falling to less than reach times that of the best point so far. A cut says nothing of a
-// class that it has no counts in, and would have no share left to it. It reports whether there was one.
+// within keeps every share at least at reach times that of the best point so far, and reports whether it moved one. A cut
+// does not bound the share of a class without counts in it, and the minimiser would leave that class no share.
 func (d *dual) within(at Shares, reach float64) (point Shares, moved bool) {
 	alpha := slices.Clone(at.Alpha)
 	for c, a := range alpha {
@@ -88,7 +88,7 @@ func (d *dual) within(at Shares, reach float64) (point Shares, moved bool) {
 	return sharesOf(alpha), true
 }
 
-// drop forgets the cuts that matter least to the model when there are many.
+// drop removes the cut with the least weight if there are many.
 func (d *dual) drop() {
 	limit := 3*len(d.best.Alpha) + 40
 	if len(d.cuts) <= limit {

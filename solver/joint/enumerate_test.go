@@ -11,9 +11,10 @@ import (
 // As for two classes, the enumeration starts here from poor supports: that of the local search is mostly the best one
 // already, which would hide an enumeration that looks at too little.
 func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(19)
 	improved := 0
-	for range 1000 {
+	for range solvertest.Count(1000) {
 		m, classes := 3+rng.IntN(7), 3+rng.IntN(2)
 		kind, counts := instance(rng, m, classes)
 		if isZero(counts) {
@@ -63,7 +64,7 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 			return
 		}
 	}
-	if improved < 300 {
+	if improved < solvertest.Count(300) {
 		t.Errorf("only %d of the supports were poor", improved)
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Evaluate returns what a support is worth, without any search: its gain D(J), the base C₀, and the parameters of
-// its best model. take[i] is how many features of vector i it has. Problem.K is ignored.
+// Evaluate evaluates a support without a search. It returns the base C, the gain D(J), both in nats, and the parameters of
+// the best model. take[i] is how many features of vector i the support has. Problem.K is ignored.
 func Evaluate(p Problem, take []int64) (base, gain float64, params Parameters, err error) {
 	p.K = 0
 	if err := p.Validate(); err != nil {
 		return 0, 0, params, fmt.Errorf("joint: %w", err)
 	}
 	if len(take) != p.Len() {
-		return 0, 0, params, fmt.Errorf("joint: %d vectors, but numbers for %d", p.Len(), len(take))
+		return 0, 0, params, fmt.Errorf("joint: take has %[2]d entries for %[1]d vectors", p.Len(), len(take))
 	}
 	for i, n := range take {
 		if n < 0 || n > p.Size(i) {
-			return 0, 0, params, fmt.Errorf("joint: %d features of a vector of %d", n, p.Size(i))
+			return 0, 0, params, fmt.Errorf("joint: take has %d features of a vector of %d", n, p.Size(i))
 		}
 	}
 	r := newRanking(p)
@@ -31,9 +31,9 @@ func Evaluate(p Problem, take []int64) (base, gain float64, params Parameters, e
 	return baseMultinomial(r, params.Mass), params.gain(p, take), params, nil
 }
 
-// Bound returns s_k(h(α)) for k = Problem.K at the given shares: for every α in the simplex it is at least
-// φ(k)-C₀, the gain of the best support, and so one evaluation proves how good a support is. It is infinite where a
-// class with mass has no share. The Bernoulli model has one α only, n_c/n, where the bound is attained.
+// Bound returns s_k(h(α)) in nats for k = Problem.K, at the given shares of the classes. For every α in the simplex it is
+// at least φ(k)-C, the gain of the best support, so one evaluation bounds the gap of any support. It is infinite if a class
+// with mass has no share. The Bernoulli model has only α_c = n_c/n, where the bound is attained, and ignores alpha.
 func Bound(p Problem, alpha []float64) (float64, error) {
 	if err := p.Validate(); err != nil {
 		return 0, fmt.Errorf("joint: %w", err)
@@ -58,18 +58,18 @@ func Bound(p Problem, alpha []float64) (float64, error) {
 	return r.at(&at, k).value, nil
 }
 
-// validateShares allows for rounding as much as does not change a bound: its effect is of second order.
+// validateShares allows rounding errors, which change a bound only in second order.
 func validateShares(alpha []float64, classes int) error {
 	if len(alpha) != classes {
-		return fmt.Errorf("%d shares for %d classes", len(alpha), classes)
+		return fmt.Errorf("there are %d shares for %d classes", len(alpha), classes)
 	}
 	for c, a := range alpha {
 		if !(a >= 0) {
-			return fmt.Errorf("the share of class %d is %v: it cannot be negative", c, a)
+			return fmt.Errorf("the share of class %d is %v: it must not be negative", c, a)
 		}
 	}
 	if s := numeric.Total(alpha); !(math.Abs(s-1) <= 1e-9) {
-		return fmt.Errorf("the shares sum to %v, not 1", s)
+		return fmt.Errorf("the shares sum to %v instead of 1", s)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 )
 
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	cases, err := golden.LoadJoint("../../testdata/golden")
 	if err != nil {
 		t.Fatal(err)

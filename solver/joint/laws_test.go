@@ -93,13 +93,10 @@ func checkLikelihood(t *testing.T, what string, p Problem, r Result) {
 }
 
 func TestBruteForce(t *testing.T) {
-	instances := 3000
-	if testing.Short() {
-		instances = 300
-	}
+	t.Parallel()
 	rng := solvertest.Random(11)
 	solved, bounded := 0, 0
-	for q := range instances {
+	for q := range solvertest.Count(3000) {
 		m, classes := 1+rng.IntN(8), 3+rng.IntN(2)
 		if q%20 == 0 {
 			m = 9 + rng.IntN(4)
@@ -140,8 +137,9 @@ func TestBruteForce(t *testing.T) {
 
 // With two classes the joint problem is that of Solve.
 func TestOfTwoClassesIsSolve(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(12)
-	for range 400 {
+	for range solvertest.Count(400) {
 		m := 1 + rng.IntN(60)
 		kind, positive, negative := solvertest.Instance(rng, m)
 		smoothing := []float64{0, 0, 1}[rng.IntN(3)]
@@ -221,6 +219,7 @@ func checkTwoSided(t *testing.T, what string, p Problem, r Result, two solver.Pr
 }
 
 func TestSymmetries(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(13)
 	for range 50 {
 		m, classes := 2+rng.IntN(60), 2+rng.IntN(6)
@@ -293,8 +292,9 @@ func TestSymmetries(t *testing.T) {
 
 // Smoothing is never written out, but it is as if it were.
 func TestSmoothingIsAddedToEveryCount(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(14)
-	for range 400 {
+	for range solvertest.Count(400) {
 		m, classes := 1+rng.IntN(30), 1+rng.IntN(12)
 		kind, counts := instance(rng, m, classes)
 		smoothing := []float64{1, 0.25, 1e-6}[rng.IntN(3)]
@@ -338,8 +338,9 @@ func mutualInformation(f, n []float64) float64 {
 }
 
 func TestBernoulliIsMutualInformation(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(15)
-	for range 500 {
+	for range solvertest.Count(500) {
 		m, classes := 1+rng.IntN(30), 1+rng.IntN(12)
 		documents := make([]float64, classes)
 		smoothed := make([]float64, classes)
@@ -385,8 +386,9 @@ func TestBernoulliIsMutualInformation(t *testing.T) {
 
 // A feature of all documents tells nothing, also where sums of documents are rounded.
 func TestBernoulliOfAllDocuments(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(25)
-	for range 200 {
+	for range solvertest.Count(200) {
 		documents := make([]float64, 2+rng.IntN(8))
 		for c := range documents {
 			documents[c] = rng.Float64()
@@ -406,6 +408,7 @@ func TestBernoulliOfAllDocuments(t *testing.T) {
 }
 
 func TestDegenerate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		counts      [][]float64
@@ -446,8 +449,9 @@ func TestDegenerate(t *testing.T) {
 }
 
 func TestSingleFeatureGainsNothing(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(21)
-	for range 100 {
+	for range solvertest.Count(100) {
 		_, counts := instance(rng, 3, 5)
 		p, _ := problemOf(t, counts, 1, 0.3)
 		r := mustSolve(t, p, solver.Settings{})
@@ -463,8 +467,9 @@ func TestSingleFeatureGainsNothing(t *testing.T) {
 
 // The bound holds at any α, and the lower bound of the search lies below it.
 func TestBoundHoldsEverywhere(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(16)
-	for range 200 {
+	for range solvertest.Count(200) {
 		m, classes := 2+rng.IntN(40), 2+rng.IntN(5)
 		kind, counts := instance(rng, m, classes)
 		if isZero(counts) {
@@ -495,6 +500,7 @@ func TestBoundHoldsEverywhere(t *testing.T) {
 // With many classes and few features most cuts have no mass in most classes, and up to C of them meet at the minimum,
 // all but dependent on each other.
 func TestSearchEndsAtTheMinimum(t *testing.T) {
+	t.Parallel()
 	check := func(what string, counts [][]float64, k int64) {
 		p, _ := problemOf(t, counts, k, 0)
 		r := newRanking(p)
@@ -508,7 +514,7 @@ func TestSearchEndsAtTheMinimum(t *testing.T) {
 		}
 	}
 	rng := solvertest.Random(23)
-	for range 200 {
+	for range solvertest.Count(200) {
 		kind, counts := instance(rng, 2+rng.IntN(60), 2+rng.IntN(40))
 		check(kind, counts, int64(1+rng.IntN(3)))
 	}
@@ -522,9 +528,10 @@ func TestSearchEndsAtTheMinimum(t *testing.T) {
 }
 
 func TestStoppedBoundsHold(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(17)
 	stopped := 0
-	for range 200 {
+	for range solvertest.Count(200) {
 		_, counts := instance(rng, 30, 4)
 		if isZero(counts) {
 			continue
@@ -554,6 +561,7 @@ func TestGapOfManyFeatures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100,000 features")
 	}
+	t.Parallel()
 	text, cloud := text(100_000, 20), cloud(100_000, 20)
 	for _, c := range []struct {
 		name      string
@@ -587,6 +595,7 @@ func TestGapOfManyFeatures(t *testing.T) {
 // Features that are in one class only, once, all tie at the minimiser, and only their numbers by class matter: the most
 // that k of them gain is k log C, with as many of every class.
 func TestTakesTiesInBalance(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(22)
 	for range 50 {
 		classes := 2 + rng.IntN(6)
@@ -622,6 +631,7 @@ func TestTakesTiesInBalance(t *testing.T) {
 
 // Counts that are almost balanced keep their digits, also where one class has more than half.
 func TestKeepsTheDigitsOfBalancedCounts(t *testing.T) {
+	t.Parallel()
 	for _, difference := range []float64{1e-3, 1e-5, 1e-7} {
 		v, groups := solver.NewVectors(2), []solver.Group{}
 		for i, size := range []float64{3e14, 5e14, 7e14} {

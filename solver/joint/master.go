@@ -7,26 +7,27 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// cut is a support J seen as a lower bound of the dual function: for every α
+// cut is the lower bound of the dual function that a support J gives: for every α
 //
 //	H_J(α) = D(J) + |B|·KL(B/|B| ‖ α) ≤ s_k(h(α)),
 //
 // with equality where J is a top k. Its own minimum D(J) lies at B/|B|.
 type cut struct {
-	at     Shares    // where J is the top k; the support itself is found again by ranking there
+	at     Shares    // where J is the top k; ranking there finds the support again
 	gain   float64   // D(J)
 	mass   []float64 // B by class
 	total  float64   // |B|
-	weight float64   // λ_J in the solution of the last model
+	weight float64   // λ_J in the last solution
 }
 
 func (c *cut) value(at *Shares) float64 { return c.gain + at.divergenceOf(c.mass) }
 
-// master is the greatest of several cuts, and its minimum over α. By duality that is the maximum of
+// master is the master problem of the cutting-plane method: it minimises the greatest of several cuts over α. By duality
+// the minimum is the maximum of
 //
 //	G(λ) = Σ_j λ_j H_j(α(λ)),   α(λ) = Σ_j λ_j B_j / Σ_j λ_j|B_j|
 //
-// over λ in the simplex of cuts, a concave problem, and G(λ) ≤ ψ(k)-C₀ for whatever λ.
+// over λ in the simplex of cuts, a concave problem, and G(λ) ≤ ψ(k)-C for every λ.
 type master struct {
 	lambda, slack []float64 // λ_j, and t - H_j for the multiplier t of Σλ = 1
 	t             float64
@@ -34,13 +35,13 @@ type master struct {
 
 const (
 	maxModelSteps = 100 // 10 to 30 are usual
-	maxStalled    = 4   // steps that bring neither a better bound nor a better point
+	maxStalled    = 4   // steps without a better bound or point
 )
 
-// minimise returns the minimiser of the greatest of the cuts, and a lower bound of the minimum, which is exact but for
-// rounding. It leaves the λ in the cuts.
+// minimise returns the minimiser of the greatest of the cuts, and a lower bound of the minimum, which is exact except for
+// rounding. It stores λ in the cuts.
 //
-// It is a primal-dual interior-point method with Mehrotra's corrector on
+// It is a primal-dual interior-point method with Mehrotra's predictor-corrector (1992) on
 //
 //	t - H_j(α(λ)) = s_j,   λ_j s_j = μ → 0,   Σ λ_j = 1,
 //
@@ -77,7 +78,7 @@ func (m *master) minimise(cuts []*cut) (Shares, float64) {
 	return lowest, bound
 }
 
-// lowestOfAll returns the cut whose own minimum is that of the model, if there is one.
+// lowestOfAll returns the cut whose own minimum is the minimum of all, if there is one.
 func lowestOfAll(cuts []*cut) (*cut, bool) {
 	best := cuts[0]
 	for _, c := range cuts {
@@ -130,7 +131,7 @@ func (m *master) mixture(cuts []*cut) []float64 {
 	return a
 }
 
-// step makes one step of Newton's method towards a smaller μ. It reports whether it could.
+// step makes one Newton step towards a smaller μ. It reports whether it succeeded.
 func (m *master) step(cuts []*cut, at Shares, values []float64) bool {
 	n := len(cuts)
 	mu := 0.0
@@ -138,8 +139,8 @@ func (m *master) step(cuts []*cut, at Shares, values []float64) bool {
 		mu += m.lambda[j] * m.slack[j] / float64(n)
 	}
 	factor := m.jacobian(cuts, at)
-	// VVᵀ is singular along λ, and where cuts all but depend on each other. The small addition keeps the factor apart
-	// from that, and the next step makes up for it.
+	// VVᵀ is singular along λ, and nearly so if cuts are nearly dependent. The ridge makes it positive definite; later steps
+	// correct its effect.
 	ridge := 0.0
 	for j := range n {
 		ridge += 1e-14 * factor[j][j] / float64(n)
@@ -203,7 +204,7 @@ func (m *master) step(cuts []*cut, at Shares, values []float64) bool {
 	return true
 }
 
-// length is the longest step that leaves the share keep of the way to where a λ or a slack is zero, at most 1.
+// length is the longest step, at most 1, that covers no more than the share keep of the way to a zero λ or slack.
 func (m *master) length(dl, ds []float64, keep float64) float64 {
 	length := 1.0
 	for j := range dl {

@@ -10,8 +10,9 @@ import (
 
 // The bound of the model is the greatest of its cuts at the point returned, and so both are exact.
 func TestModelHasNoGap(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(24)
-	for q := range 400 {
+	for q := range solvertest.Count(400) {
 		classes, n := 2+rng.IntN(20), 1+rng.IntN(40)
 		var cuts []*cut
 		for range n {
@@ -46,6 +47,7 @@ func TestModelHasNoGap(t *testing.T) {
 
 // k = 1 and a feature of n_c occurrences for every class: where all cuts meet, Σ exp(-t/n_c) = 1.
 func TestModelOfOneFeatureAClass(t *testing.T) {
+	t.Parallel()
 	var cuts []*cut
 	for c := range 30 {
 		mass := make([]float64, 30)

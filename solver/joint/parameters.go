@@ -7,8 +7,8 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Parameters is all of a model of several classes that a feature of its support needs, besides its own counts, to
-// know its score, its θ and its weights. Counts are given as [Vectors.Add] takes them; smoothing is added here.
+// Parameters determine, with the counts of a feature, its score, θ and weights in the model of a support. The methods take
+// counts before smoothing, in the form of [solver.Vectors.Entries].
 type Parameters struct {
 	Model     solver.Model
 	Smoothing float64
@@ -23,19 +23,19 @@ type Parameters struct {
 	// number of documents of all classes.
 	Mass float64
 
-	// At is where the scores are taken: α_J = B/|B|, or n_c/n, smoothed, for the Bernoulli model.
+	// At is where the scores are computed: α_J = B/|B|, or n_c/n, smoothed, for the Bernoulli model.
 	At Shares
 
-	// Documents are the n_c, not smoothed; nil where they are not known.
+	// Documents are the n_c, not smoothed; nil if unknown.
 	Documents []float64
 
-	// Intercepts are, by class, what a document without any selected feature adds to the logarithm of the class's
-	// probability: log(n_c/n), 0 if documents are not known, and for the Bernoulli model Σ log((1-θ_c)/(1-θ)) of
-	// the selected features besides, where θ is what all classes would share.
+	// Intercepts are, by class, the log-probability of a document without any selected feature, up to a constant:
+	// log(n_c/n), or 0 if documents are not known. The Bernoulli model adds Σ log((1-θ_c)/(1-θ)) over the selected
+	// features, where θ is [Parameters.Common].
 	Intercepts []float64
 }
 
-// newParameters are those of the support that has take[i] features of vector i.
+// newParameters returns the parameters of the support that takes take[i] features of vector i.
 func newParameters(p Problem, r *ranking, take []int64) Parameters {
 	params := Parameters{Model: p.Model, Smoothing: p.Smoothing, Documents: p.Documents}
 	for _, n := range take {
@@ -52,7 +52,7 @@ func newParameters(p Problem, r *ranking, take []int64) Parameters {
 	return params
 }
 
-// Resolution is the gain up to which rounding decides, as [Parameters.Resolution] has it.
+// Resolution is the gain in nats below which rounding decides.
 func (p Parameters) Resolution() float64 { return numeric.Resolution(p.Mass) }
 
 // documents are the smoothed numbers of documents by class, N_c = n_c + 2a.
@@ -93,13 +93,13 @@ func (p Parameters) intercepts(problem Problem, take []int64) []float64 {
 	return intercepts
 }
 
-// Score is what a feature contributes to the gain: h(α_J) for the multinomial model, n times the mutual information of
-// its presence and the class for the Bernoulli model.
+// Score is the contribution of a feature to the gain, in nats: h(α_J) for the multinomial model, n times the mutual
+// information of its presence and the class for the Bernoulli model.
 func (p Parameters) Score(classes []int32, counts []float64) float64 {
 	if p.Model == solver.Bernoulli {
 		return newPresence(p).score(classes, counts)
 	}
-	// A feature that is the whole support gains exactly nothing (erratum E17).
+	// A single selected feature gains exactly nothing (erratum E17).
 	if p.Features == 1 {
 		return 0
 	}
@@ -116,10 +116,9 @@ func (p Parameters) Common(counts []float64) float64 {
 	return min(1, p.mass(counts)/p.Mass) // a feature in all documents: both are rounded sums
 }
 
-// Theta appends the θ_c of a selected feature, class by class: (f_c/B_c)(|B|/S) for the multinomial model, f_c/n_c for
-// the Bernoulli model. That of a feature which is the whole support is what it would be if it were not selected (erratum
-// E17), and so is that of any in a class without mass in the support, where the likelihood does not determine it
-// (erratum E16).
+// Theta appends the θ_c of a selected feature by class: (f_c/B_c)(|B|/S) for the multinomial model, f_c/n_c for the
+// Bernoulli model. θ_c is [Parameters.Common] if the feature is the only one selected (erratum E17), or if the class has no
+// mass in the support, where the likelihood does not determine θ_c (erratum E16).
 func (p Parameters) Theta(dst []float64, classes []int32, counts []float64) []float64 {
 	common, j := p.Common(counts), 0
 	ratio := 1.0
@@ -144,9 +143,8 @@ func (p Parameters) Theta(dst []float64, classes []int32, counts []float64) []fl
 	return dst
 }
 
-// Parts appends, class by class, what of the feature's score comes from the documents of the class: f log(f/e) - f + e ≥ 0
-// with the count f and the count e that the class's share of all would give; for the Bernoulli model that of the documents
-// without the feature besides.
+// Parts appends the parts of the feature's score by class: f log(f/e) - f + e ≥ 0 with the count f and the count e that
+// is expected from the class's share. The Bernoulli model adds the same for the documents without the feature.
 func (p Parameters) Parts(dst []float64, classes []int32, counts []float64) []float64 {
 	g, j := p.mass(counts), 0
 	var documents []float64
@@ -175,10 +173,10 @@ func (p Parameters) Parts(dst []float64, classes []int32, counts []float64) []fl
 	return dst
 }
 
-// Weights appends, class by class, what one occurrence (Bernoulli: the presence) of a selected feature adds to the
-// logarithm of the class's probability, up to what it adds to those of all classes: log(θ_c/θ) with the θ that all
-// classes would share, log(f_c|B|/(g B_c)); for the Bernoulli model log of the ratio of their odds. It is infinite
-// where smoothing 0 leaves a count of 0.
+// Weights appends, by class, what one occurrence (Bernoulli: the presence) of a selected feature adds to the
+// log-probability of the class, up to a constant that all classes share: log(θ_c/θ) = log(f_c|B|/(g B_c)) with θ from
+// [Parameters.Common], or for the Bernoulli model the log odds ratio of θ_c and θ. It is infinite if a count is 0 and there
+// is no smoothing.
 func (p Parameters) Weights(dst []float64, classes []int32, counts []float64) []float64 {
 	from, common := len(dst), p.Common(counts)
 	dst = p.Theta(dst, classes, counts)

@@ -32,7 +32,7 @@ func newFrame(r *ranking, k int64, at Shares) *frame {
 	return &frame{r, slices.Clone(r.scores), at, t.lambda, k, t.value, r.take(t)}
 }
 
-// cost is what moving one feature of vector i in or out of the top k loses.
+// cost is the loss of moving one feature of vector i in or out of the top k.
 func (f *frame) cost(i int) float64 { return math.Abs(f.scores[i] - f.lambda) }
 
 // size is how many features vector i has.
@@ -62,10 +62,10 @@ func (f *frame) gap(loss float64, mass []float64) float64 {
 	return max(0, loss) + f.at.divergenceOf(mass)
 }
 
-// negligible is a gap that is rounding.
+// negligible is the gap below which only rounding remains.
 func (f *frame) negligible() float64 { return 1e-13 * f.value }
 
-// primal finds a support of k features close to the bound d, and reports whether it is proven optimal.
+// primal finds a support of k features close to the bound of d, and reports whether it is proven optimal.
 func primal(r *ranking, k int64, d *dual, s solver.Settings) (best support, proven bool, nodes int) {
 	f := newFrame(r, k, d.best)
 	best = f.measure(f.top)
@@ -96,9 +96,9 @@ func better(a, b support) support {
 	return a
 }
 
-// round returns k features near to the mixture of supports that the dual search ends with, whose balance is that of α:
-// all whole ones, and of the others as many of every kind as the mixture has. Of features in the order of their counts
-// it takes those at which the sum of the parts passes a whole number.
+// round rounds the mixture of supports at the end of the dual search, whose balance is that of α, to k features. It takes the
+// integer parts; in the order of their counts it then takes the vectors at which the sum of the fractional parts passes an
+// integer, so that the support has as many of every kind as the mixture.
 func (f *frame) round(mix []float64) (take []int64, ok bool) {
 	take = make([]int64, len(mix))
 	var parts []int

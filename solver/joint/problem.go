@@ -7,26 +7,25 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Problem is the selection of one set of features for all of several classes. Its vectors are best grouped, see
-// [Vectors.Group]: where features tie, the order of the vectors decides, and so the same vectors in the same order give
-// the same answer to the last bit.
+// Problem is the selection of one set of features for all classes. Group the vectors first with [solver.Vectors.Group]: the
+// order decides ties, and the same vectors in the same order have the same answer to the last bit.
 type Problem struct {
 	*solver.Vectors
 	Model solver.Model
 
-	// K is the number of features to select; one above the number of features selects them all.
+	// K is the number of features to select; if there are fewer, all are selected.
 	K int64
 
-	// Smoothing is added to the count of every feature in every class, also where it is absent (scikit-learn's
+	// Smoothing is added to the count of every feature in every class, including zeros (scikit-learn's
 	// alpha); the Bernoulli model adds twice as much to the numbers of documents.
 	Smoothing float64
 
-	// Documents are the numbers of documents by class. The Bernoulli model needs them; the multinomial model only
-	// has the intercepts from them.
+	// Documents are the numbers of documents by class. The Bernoulli model needs them; the multinomial model uses them
+	// for the intercepts only, and they may be nil.
 	Documents []float64
 }
 
-// Validate reports the first thing that makes the problem unsolvable.
+// Validate returns an error for a problem that has no answer.
 func (p Problem) Validate() error {
 	switch {
 	case p.Model != solver.Multinomial && p.Model != solver.Bernoulli:
@@ -34,17 +33,17 @@ func (p Problem) Validate() error {
 	case p.Vectors == nil || p.Len() == 0:
 		return solver.ErrNoFeatures
 	case p.Classes() < 1:
-		return fmt.Errorf("there are %d classes: there must be at least one", p.Classes())
+		return fmt.Errorf("there are %d classes, but there must be at least one", p.Classes())
 	case p.K < 0:
-		return fmt.Errorf("k is %d: it cannot be negative", p.K)
+		return fmt.Errorf("k is %d, but must not be negative", p.K)
 	case !solver.InRange(p.Smoothing):
-		return fmt.Errorf("smoothing is %v: it must be zero or a number from %g to %g", p.Smoothing, solver.Least, solver.Most)
+		return fmt.Errorf("smoothing is %v, but must be zero or from %g to %g", p.Smoothing, solver.Least, solver.Most)
 	case len(p.Documents) != p.Classes() && (len(p.Documents) > 0 || p.Model == solver.Bernoulli):
-		return fmt.Errorf("%d classes, but numbers of documents for %d", p.Classes(), len(p.Documents))
+		return fmt.Errorf("there are %d classes, but numbers of documents for %d", p.Classes(), len(p.Documents))
 	}
 	for c, n := range p.Documents {
 		if !(n > 0) || math.IsInf(n, 1) {
-			return fmt.Errorf("class %d has %v documents: it needs some", c, n)
+			return fmt.Errorf("class %d has %v documents, but needs a positive number", c, n)
 		}
 	}
 	if p.Model == solver.Bernoulli {
@@ -71,7 +70,7 @@ func (p Problem) validateDocuments() error {
 		classes, counts := p.Entries(i)
 		for j, c := range classes {
 			if counts[j] > p.Documents[c] {
-				return fmt.Errorf("vector %d occurs in %v documents of class %d, which has %v", i, counts[j], c, p.Documents[c])
+				return fmt.Errorf("vector %d occurs in %v documents of class %d, but the class has %v", i, counts[j], c, p.Documents[c])
 			}
 		}
 	}

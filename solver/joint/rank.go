@@ -10,12 +10,12 @@ import (
 
 // ranking evaluates s_k(h(α)) for the vectors of one problem. It keeps its buffers between evaluations.
 //
-// But for c_i, which does not depend on α, h is linear in the logarithms of the shares:
+// Except for c_i, which does not depend on α, h is linear in the logarithms of the shares:
 //
 //	h_i(α) = c_i - Σ_c f_ic log α_c,   c_i = Σ_c f_ic log(f_ic/g_i)
 //
-// An evaluation takes that difference for all vectors, with a bound on its rounding, and the divergence itself for those
-// that can be among the top k.
+// An evaluation computes this difference for all vectors, with a bound of its rounding error, and the divergence itself for
+// those that can belong to the top k.
 type ranking struct {
 	vectors   *solver.Vectors
 	classes   int
@@ -63,7 +63,7 @@ type top struct {
 	mass     []float64 // B by class
 }
 
-// score computes the score of every vector that can be among the top k, and estimates that of the others.
+// score computes the score of every vector that can belong to the top k, and estimates the scores of the others.
 func (r *ranking) score(at *Shares, k int64) {
 	common := 0.0
 	if r.smoothing > 0 {
@@ -71,11 +71,11 @@ func (r *ranking) score(at *Shares, k int64) {
 	}
 	most := math.Log(float64(r.classes))
 	for _, l := range at.Log {
-		if !math.IsInf(l, -1) { // a class without mass, in which nothing is counted
+		if !math.IsInf(l, -1) { // not a class without mass
 			most = max(most, -l)
 		}
 	}
-	// Each of up to C+4 sums rounds terms that are at most g·most.
+	// Each of at most C+4 sums has the rounding error of terms up to g·most.
 	unit := float64(r.classes+4) * 0x1p-51 * most
 	r.order = r.order[:0]
 	for i := range r.scores {
@@ -136,7 +136,7 @@ func (r *ranking) top(k int64) top {
 	return t
 }
 
-// addTo adds the counts of n features of vector i, not smoothed.
+// addTo adds the counts of n features of vector i, without smoothing.
 func (r *ranking) addTo(mass []numeric.Accumulator, i int, n int64) {
 	classes, counts := r.vectors.Entries(i)
 	for j, c := range classes {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestSolveRefuses(t *testing.T) {
+	t.Parallel()
 	add := func(p *Problem, counts ...float64) {
 		classes, counts := sparse(counts)
 		if err := p.Add(classes, counts, 1); err != nil {
@@ -43,6 +44,7 @@ func TestSolveRefuses(t *testing.T) {
 }
 
 func TestBoundRefusesSharesThatAreNone(t *testing.T) {
+	t.Parallel()
 	p, _ := problemOf(t, [][]float64{{1, 2}, {2, 1}}, 1, 0)
 	for _, alpha := range [][]float64{{1}, {0.5, 0.6}, {-0.5, 1.5}, {math.NaN(), 1}} {
 		if _, err := Bound(p, alpha); err == nil {
@@ -55,6 +57,7 @@ func TestBoundRefusesSharesThatAreNone(t *testing.T) {
 }
 
 func TestEvaluateRefusesOtherSupports(t *testing.T) {
+	t.Parallel()
 	p, _ := problemOf(t, [][]float64{{1, 2}, {2, 1}}, 1, 0)
 	for _, take := range [][]int64{{1}, {2, 0}, {-1, 1}} {
 		if _, _, _, err := Evaluate(p, take); err == nil {
@@ -64,6 +67,7 @@ func TestEvaluateRefusesOtherSupports(t *testing.T) {
 }
 
 func TestSignificanceNeedsDocuments(t *testing.T) {
+	t.Parallel()
 	p, _ := problemOf(t, [][]float64{{1, 2}, {2, 1}}, 1, 0)
 	if _, err := SignificantFeatures(p, 0.05); !errors.Is(err, solver.ErrNotBernoulli) {
 		t.Errorf("counts of occurrences: %v", err)

@@ -9,28 +9,27 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
-// Selector tells from the counts of a feature alone whether a support has it, as [Selector] does for two classes.
-// It travels as it is; [Selector.Rule] makes it ready for use.
+// Selector decides from the counts of a feature alone whether a support selects it, as [solver.Selector] does for two
+// classes. It can be encoded with gob; [Selector.Rule] prepares it for use.
 type Selector struct {
 	Model     solver.Model
 	Smoothing float64
 	Documents []float64
-	At        Shares // where the scores are taken
+	At        Shares // where the scores are computed
 
-	// Features that score above High are in, those below Low are out, all others are listed in Near.
+	// Features that score above High are selected, those below Low are not; all others are listed in Near.
 	High, Low float64
 	Near      []Taken
 }
 
-// Taken is a vector of which the support has Take features out of Size. Which ones is the caller's choice: they
-// are all alike.
+// Taken is a vector from which the support takes Take of Size features. The caller chooses which: they have equal counts.
 type Taken struct {
 	Classes    []int32
 	Counts     []float64
 	Take, Size int64
 }
 
-// Selector returns the rule by which r selects features of p, the problem that r solves.
+// Selector returns the selector of r. p is the problem that r solves.
 func (r Result) Selector(p Problem) Selector {
 	s := Selector{
 		Model:     p.Model,
@@ -38,7 +37,7 @@ func (r Result) Selector(p Problem) Selector {
 		Documents: p.Documents,
 		At:        sharesOf(r.Alpha),
 	}
-	if r.K == 1 && p.Model == solver.Multinomial { // which is selected at the shares of all counts
+	if r.K == 1 && p.Model == solver.Multinomial { // selected at the shares of all counts
 		s.At = sharesOf(newRanking(p).masses())
 	}
 	if r.K == 0 {
@@ -72,9 +71,9 @@ func (s Selector) scoring() func(classes []int32, counts []float64) float64 {
 	}
 }
 
-// Rule returns the function that tells how many of the features with these counts, above zero and in ascending classes,
-// belong to the support. all means every one of them, and n is then not counted. The function may be called from
-// several goroutines.
+// Rule returns a function that returns how many of the features with the given counts the support selects. all means every
+// one of them, and n is then not counted. Counts are above zero, in ascending order of their classes. The function may be
+// called from several goroutines.
 func (s Selector) Rule() func(classes []int32, counts []float64) (n int64, all bool) {
 	score := s.scoring()
 	return func(classes []int32, counts []float64) (int64, bool) {

@@ -10,8 +10,9 @@ import (
 )
 
 func TestSelectorAgreesWithTheResult(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(20)
-	for range 120 {
+	for range solvertest.Count(120) {
 		m, classes := 1+rng.IntN(40), 1+rng.IntN(8)
 		kind, counts := instance(rng, m, classes)
 		if isZero(counts) {
@@ -53,6 +54,7 @@ func TestSelectorAgreesWithTheResult(t *testing.T) {
 
 // solver.Most features are told by their score; only those near the threshold are listed.
 func TestSelectorIsSmall(t *testing.T) {
+	t.Parallel()
 	p := text(2000, 8)
 	p.K = 200
 	r := mustSolve(t, p, solver.Settings{})

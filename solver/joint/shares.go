@@ -7,25 +7,25 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Shares is a point of the simplex, a share α_c for every class, with what the divergence from it needs. It travels in
-// a [Selector]; [NewShares] makes it from the shares alone.
+// Shares is a point of the simplex, a share α_c for every class, with values that speed up divergences. [NewShares] makes it
+// from the shares.
 type Shares struct {
 	Alpha []float64
 	Log   []float64 // log α_c
 	Logs  float64   // Σ log α_c
 
-	// Heavy is the class with more than half of the whole, or -1, and Rest is what the others have. 1-α_c would
-	// lose it where one class has nearly everything.
+	// Heavy is the class with a share above one half, or -1. Rest is the sum of the other shares: 1-α_c would lose it if
+	// one class has nearly everything.
 	Heavy int
 	Rest  float64
 
-	// Uneven are ℓ(v_c) ≥ 0 with v_c = Cα_c - 1, how far a share is from the mean one, Unevenness is their sum, and
-	// Surplus that of the v_c, which is 0 but for rounding.
+	// Uneven are ℓ(v_c) ≥ 0, where v_c = Cα_c - 1 is the distance of a share from the mean share. Unevenness is their sum,
+	// and Surplus is the sum of the v_c, which is 0 except for rounding.
 	Uneven              []float64
 	Unevenness, Surplus float64
 }
 
-// NewShares returns the point with the given shares, which sum to 1 but for rounding. It keeps the slice.
+// NewShares returns the point with the given shares, which must sum to 1 except for rounding. It keeps the slice.
 func NewShares(alpha []float64) Shares {
 	s := Shares{Alpha: alpha, Log: make([]float64, len(alpha)), Heavy: -1, Uneven: make([]float64, len(alpha))}
 	for c, a := range alpha {
@@ -57,7 +57,7 @@ func NewShares(alpha []float64) Shares {
 	return s
 }
 
-// sharesOf returns the shares of the classes in a vector of their masses, equal ones where there is no mass.
+// sharesOf returns the shares of the classes in their masses, equal shares if there is no mass.
 func sharesOf(mass []float64) Shares {
 	all := numeric.Total(mass)
 	alpha := make([]float64, len(mass))
@@ -70,10 +70,10 @@ func sharesOf(mass []float64) Shares {
 	return NewShares(alpha)
 }
 
-// divergence is h(α) = g·KL(p‖α) = Σ_c f_c log(f_c/(g α_c)) of a feature with the counts f, to all of which smoothing
-// is added, and the smoothed mass g. It is computed as Σ_c [f log(f/e) - f + e] with e = gα_c, a sum of terms that are
-// not negative, in which a rounded α that does not quite sum to 1 has no effect of first order. Absent classes take
-// no time of their own unless they are fewer than half, or their sum cancels.
+// divergence is h(α) = g·KL(p‖α) = Σ_c f_c log(f_c/(g α_c)) of a feature with the smoothed counts f and their sum g. counts
+// are not smoothed. It is computed as Σ_c [f log(f/e) - f + e] with e = gα_c: no term is negative, and shares that do not
+// sum to exactly 1 have no effect of first order. Absent classes take no time unless they are fewer than half, or their
+// sum cancels.
 func (s *Shares) divergence(classes []int32, counts []float64, g, smoothing float64) float64 {
 	if g == 0 {
 		return 0
@@ -93,10 +93,10 @@ func (s *Shares) divergence(classes []int32, counts []float64, g, smoothing floa
 	return h
 }
 
-// absent is the part of the divergence that the absent classes have, Σ [a log(a/e) - a + e] with e = gα_c, from sums over
-// all classes. It returns the size of its terms as well, whose rounding it has.
+// absent is the part of the divergence of the absent classes, Σ [a log(a/e) - a + e] with e = gα_c, computed from sums over
+// all classes. It also returns the size of the terms, which determines the rounding error.
 //
-// Where smoothing is most of g, all of the terms may be small beside it. With e = a(1+u)(1+v), where 1+u = g/(Ca) and
+// If smoothing is most of g, all terms may be small beside it. With e = a(1+u)(1+v), where 1+u = g/(Ca) and
 // 1+v = Cα_c, they are a[ℓ(u) + ℓ(v) + uv], and no logarithm of a share appears.
 func (s *Shares) absent(classes []int32, counts []float64, g, smoothing float64) (rest, terms float64) {
 	all := float64(len(s.Alpha))
@@ -129,7 +129,7 @@ func (s *Shares) absent(classes []int32, counts []float64, g, smoothing float64)
 	return rest, terms
 }
 
-// divergenceDense is divergence class by class.
+// divergenceDense is divergence, computed class by class.
 func (s *Shares) divergenceDense(classes []int32, counts []float64, g, smoothing float64) float64 {
 	h, j := 0.0, 0
 	for c := range s.Alpha {
@@ -156,11 +156,11 @@ func (s *Shares) surplus(f, g float64, c int32, counts []float64, j int, smoothi
 			r += n
 		}
 	}
-	p := f * s.Rest // as in divergence: nothing of the difference is lost
+	p := f * s.Rest // as in solver.divergence: the difference keeps its digits
 	return math.FMA(s.Alpha[c], r, -p) - math.FMA(f, s.Rest, -p)
 }
 
-// excess is f log(f/e) - f + e ≥ 0, given d = e - f. It is e where f is zero.
+// excess is f log(f/e) - f + e ≥ 0 for d = e - f. It is e if f is zero.
 func excess(f, d, e float64) float64 {
 	if f == 0 {
 		return e
@@ -171,7 +171,7 @@ func excess(f, d, e float64) float64 {
 	return f*math.Log(f/e) + d
 }
 
-// divergenceOf is h of a dense vector of masses without smoothing, those of a support.
+// divergenceOf is h of the masses of a support, without smoothing.
 func (s *Shares) divergenceOf(mass []float64) float64 {
 	var g float64
 	for _, x := range mass {

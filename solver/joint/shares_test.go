@@ -29,6 +29,7 @@ func exactDivergence(f, w []float64) float64 {
 }
 
 func TestDivergenceIsPrecise(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(18)
 	for i := range 120 {
 		classes := 1 + rng.IntN(9)
@@ -70,6 +71,7 @@ func TestDivergenceIsPrecise(t *testing.T) {
 
 // One class has all but 1e-20 of the mass, which a share written as 1 does not tell.
 func TestDivergenceOfAHeavyClass(t *testing.T) {
+	t.Parallel()
 	at := sharesOf([]float64{1e10, 1e-10, 2e-10})
 	for _, c := range []struct {
 		classes []int32
@@ -88,6 +90,7 @@ func TestDivergenceOfAHeavyClass(t *testing.T) {
 // A large smoothing brings all features near to the shares of their support, and their scores are small beside the
 // counts. They are known to the precision of the counts all the same, and so is their sum, by class or by feature.
 func TestScoresKeepTheirDigitsUnderSmoothing(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(31)
 	for i := range 40 {
 		classes := 3 + rng.IntN(12)
@@ -131,6 +134,7 @@ func TestScoresKeepTheirDigitsUnderSmoothing(t *testing.T) {
 
 // The same of documents, with a feature and without it.
 func TestPresenceKeepsItsDigitsUnderSmoothing(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(32)
 	for i := range 60 {
 		classes := 3 + rng.IntN(12)

@@ -57,15 +57,15 @@ func solveMultinomial(p Problem, s solver.Settings, boundOnly bool) Result {
 	case p.K == 0:
 		result.Take = make([]int64, p.Len())
 	case classesWithMass(masses) == 1, p.K >= present:
-		// With mass in one class only every gain is 0, and more features than there are never gain less.
+		// If only one class has mass, every gain is 0, and all features never gain less than some.
 		result.Take = r.take(r.at(&start, p.K))
 	default:
 		d := minimise(r, p.K, start, s)
 		result.Status, result.Evaluations = d.status, d.evaluations
 		result.UpperBound, result.Alpha = d.upper, d.best.Alpha
 		if p.K == 1 || boundOnly {
-			// One feature gains nothing, whichever it is: Σθ_c is the same for all classes (erratum E17). It is the one
-			// that would gain most if the others kept the shares of all counts.
+			// No single feature gains anything, because Σθ_c is the same for all classes (erratum E17). The convention is the
+			// feature with the largest score at the shares of all counts. With boundOnly it is a placeholder.
 			result.Take = r.take(r.at(&start, 1))
 			break
 		}
@@ -108,13 +108,13 @@ func (p Parameters) gain(problem Problem, take []int64) float64 {
 	return gain.Value()
 }
 
-// baseMultinomial is C₀ = Σ g log(g/S).
+// baseMultinomial is C = Σ g log(g/S).
 func baseMultinomial(r *ranking, mass float64) float64 {
 	var base numeric.Accumulator
 	for i, g := range r.mass {
 		switch size := float64(r.vectors.Size(i)); {
 		case g > mass/2:
-			// A feature with nearly all of the mass: what the others have, and not 1 - g/S, which loses it.
+			// 1 - g/S would lose the mass of the other features.
 			base.Add(size * g * math.Log1p(-r.massWithout(i)/mass))
 		case g > 0:
 			base.Add(size * g * math.Log(g/mass))
@@ -123,7 +123,7 @@ func baseMultinomial(r *ranking, mass float64) float64 {
 	return base.Value()
 }
 
-// massWithout is the mass of all vectors but one, of which there is a single feature.
+// massWithout is the mass of all vectors but i, which has a single feature.
 func (r *ranking) massWithout(i int) float64 {
 	var rest numeric.Accumulator
 	for j, g := range r.mass {

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxSwaps = 400 // swaps of the local search; a few are usual
+	maxSwaps = 400 // of the local search, which usually makes a few
 	maxNear  = 128 // vectors that it moves features of
 )
 
@@ -31,7 +31,7 @@ func (f *frame) swap(best support) support {
 	return best
 }
 
-// near returns the vectors of which moving one feature costs less than the gap, those nearest to λ first.
+// near returns the vectors whose features cost less than the gap to move, those nearest to λ first.
 func (f *frame) near(gap float64) []int {
 	var items []int
 	for i := range f.scores {
@@ -43,7 +43,7 @@ func (f *frame) near(gap float64) []int {
 	return items[:min(len(items), maxNear)]
 }
 
-// bestSwap returns the vectors of which to take a feature out and put one in.
+// bestSwap returns the vectors from which to remove a feature and to add one.
 func (f *frame) bestSwap(s support, near []int) (from, to int, ok bool) {
 	least := s.gap * (1 - 1e-12)
 	without, with := make([]float64, len(s.mass)), make([]float64, len(s.mass))
@@ -68,7 +68,7 @@ func (f *frame) bestSwap(s support, near []int) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-// shift adds the counts of n features of vector i to a mass. Smoothing is left out: k features have the same in any case.
+// shift adds the counts of n features of vector i to a mass. It leaves out smoothing, which is the same for all sets of k features.
 func (f *frame) shift(mass []float64, i int, n float64) {
 	classes, counts := f.ranking.vectors.Entries(i)
 	for j, c := range classes {

@@ -9,8 +9,9 @@ import (
 )
 
 func TestOneFeatureIsTheLargestAtTheSharesOfAllCounts(t *testing.T) {
+	t.Parallel()
 	rng := solvertest.Random(34)
-	for range 100 {
+	for range solvertest.Count(100) {
 		kind, counts := instance(rng, 2+rng.IntN(30), 3+rng.IntN(4))
 		if isZero(counts) {
 			continue
@@ -28,6 +29,7 @@ func TestOneFeatureIsTheLargestAtTheSharesOfAllCounts(t *testing.T) {
 }
 
 func TestTies(t *testing.T) {
+	t.Parallel()
 	counts := [][]float64{{9, 0, 1}, {0, 4, 0}, {0, 4, 0}, {0, 4, 0}, {1, 1, 1}}
 	for _, model := range []solver.Model{solver.Multinomial, solver.Bernoulli} {
 		p, _ := problemOf(t, counts, 3, 1)

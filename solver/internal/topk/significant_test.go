@@ -8,6 +8,7 @@ import (
 
 // P(χ² ≥ x) from tables.
 func TestChiSquareTail(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		x       float64
 		freedom int
