@@ -50,12 +50,12 @@ func TestReadManifestChecksVersions(t *testing.T) {
 		`{"format_version":1,"table_format_version":"1"}`: "",
 		`{"format_version":1,"table_format_version":"2"}`: "",
 		`{"format_version":1,"table_format_version":"3"}`: "",
-		`{}`: name + ": manifest version 0 is not supported",
-		`{"format_version":2,"classes":"of another type"}`:                      name + ": manifest version 2 is not supported",
-		`{"format_version":1,"table_format_version":"4"}`:                       name + `: table format "4" is not supported`,
-		`{"format_version":1,"table_format_version":"new"}`:                     name + `: table format "new" is not supported`,
-		`{"format_version":1,"classes":"of another type"}`:                      name + ": is not as sparsenb writes it",
-		`{"format_version":1,"options":{"analyzer":"word","hash_bits":"many"}}`: name + ": is not as sparsenb writes it (--hash_bits=many",
+		`{}`: name + ": malformed file (missing format_version)",
+		`{"format_version":2,"classes":"of another type"}`:                      name + ": written by a newer version of sparsenb (manifest format 2)",
+		`{"format_version":1,"table_format_version":"4"}`:                       name + ": written by a newer version of sparsenb (table format 4)",
+		`{"format_version":1,"table_format_version":"new"}`:                     name + `: unknown table format "new"`,
+		`{"format_version":1,"classes":"of another type"}`:                      name + ": malformed file",
+		`{"format_version":1,"options":{"analyzer":"word","hash_bits":"many"}}`: name + ": malformed file (--hash_bits=many",
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			t.Fatal(err)

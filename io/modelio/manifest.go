@@ -134,17 +134,8 @@ func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool
 	return value, true, nil
 }
 
-// VersionError is a file of a run whose format this program does not read.
-type VersionError struct{ File, Format string }
-
-// Error names the file and its format.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s: written by a newer version of sparsenb (%s); upgrade sparsenb", e.File, e.Format)
-}
-
 // ReadManifest reads the manifest of a published run. Manifests have version 1; [tableio.CheckVersion] has the formats of
-// tables, which manifests of formats 1 and 2 do not say. The error is a [*VersionError] for any other version, and an
-// [*UnreadableError] for a file that is not a manifest.
+// tables, which the manifests of formats 1 and 2 omit. A file that is not a manifest is an [*UnreadableError].
 func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
 	name := fileio.Join(dir, ManifestFile)
 	b, err := fileio.ReadAll(ctx, name, MaxManifest)
@@ -162,10 +153,13 @@ func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
 	switch {
 	case err != nil:
 		return m, &UnreadableError{name, err}
-	case version.Manifest != ManifestVersion:
-		return m, &VersionError{name, fmt.Sprintf("manifest format %d", version.Manifest)}
-	case tableio.CheckVersion(version.Tables) != nil:
-		return m, &VersionError{name, fmt.Sprintf("table format %.20q", version.Tables)}
+	case version.Manifest > ManifestVersion:
+		return m, fmt.Errorf("%s: written by a newer version of sparsenb (manifest format %d); upgrade sparsenb", name, version.Manifest)
+	case version.Manifest < 1:
+		return m, &UnreadableError{name, errors.New("missing format_version")}
+	}
+	if err := tableio.CheckVersion(version.Tables); err != nil {
+		return m, fmt.Errorf("%s: %w", name, err)
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
 		return m, &UnreadableError{name, err}
