@@ -31,7 +31,7 @@ func TestGates(t *testing.T) {
 		exit     int
 		want     []string
 	}{
-		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: none of 2 lines is label<TAB>text", "byte 0: the line has no tab"}},
+		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: all 2 lines are malformed", "byte 0: the line has no tab"}},
 		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: all lines of the input are blank or headers"}},
 		"within the budget": {strings.Repeat(good, 50) + "bad\n", "", 0, nil},
 		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 lines are malformed, more than --max_rejected=1%", "byte 2597: the line has no tab"}},
@@ -163,7 +163,7 @@ func TestWarningsAndDrops(t *testing.T) {
 		t.Errorf("examples %+v", p.Manifest.Examples)
 	}
 	warnings := strings.Join(p.Manifest.Warnings, "\n")
-	for _, want := range []string{"k = 7, 4 exceeds the 3 features", "k = 1 gains nothing"} {
+	for _, want := range []string{"k = 7, 4 exceeds the number of features, 3", "k = 1 cannot distinguish"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("the warnings are %q, want %q", warnings, want)
 		}
@@ -293,7 +293,7 @@ func TestSelectFromATable(t *testing.T) {
 		{save(t, "bad-long.csv", "feature,class,count\nx,a,1\nx,a,2\n"), nil, choose(t, "", "1"), modelio.ExitUsage, `row 2: duplicate count of "x" in class a: it is already in row 1`},
 		{save(t, "zero.csv", "feature,Hamilton,b\nx,0,0\n"), nil, sel, modelio.ExitData, "all counts are zero"},
 		{filepath.Join(t.TempDir(), "none.csv"), nil, sel, modelio.ExitUsage, "none.csv: no such file"},
-		{t.TempDir(), nil, sel, modelio.ExitUsage, "no run was published here"},
+		{t.TempDir(), nil, sel, modelio.ExitUsage, "no published run"},
 		{dir, nil, sel, modelio.ExitUsage, "has no counts; use those that it was made from: " + table},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")

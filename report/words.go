@@ -70,6 +70,9 @@ func (m Model) Title() string {
 	if m.Row.Strategy == modelio.Joint {
 		classes = fmt.Sprintf("%d classes", m.Classes)
 	}
+	if m.Row.Gain == 0 {
+		verb, classes = "selected", "" // they distinguish nothing
+	}
 	title := fmt.Sprintf("%s of %s %s %s", humanize.Comma(m.Row.K), Plural(m.Row.M, m.Vocabulary.Feature), verb, classes)
 	if m.smoothing {
 		title += fmt.Sprintf(" (smoothing %v)", m.Row.Smoothing)

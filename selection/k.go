@@ -43,7 +43,7 @@ func ParseK(text string) (K, error) {
 	}
 	k.Number, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || k.Number < 1 {
-		return k, fmt.Errorf("%q: must be a number from 1, a percentage such as 5%%, or auto:gain=99%%, auto:knee or auto:fdr=0.05", text)
+		return k, fmt.Errorf("%q: must be a whole number of at least 1, a percentage such as 5%%, or auto:gain=99%%, auto:knee or auto:fdr=0.05", text)
 	}
 	return k, nil
 }

@@ -50,7 +50,7 @@ func beyond(ks []K, m int64) (warnings []string) {
 		}
 	}
 	if n := len(list); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("k = %s exceeds the %d features: all are selected",
+		warnings = append(warnings, fmt.Sprintf("k = %s exceeds the number of features, %d: all are selected",
 			strings.Join(list[:min(n, 3)], ", ")+strings.Repeat(", …", min(n/4, 1)), m))
 	}
 	return warnings

@@ -53,7 +53,7 @@ func (p Params) Solve(vectors *solver.Vectors, classes []modelio.Class) ([]Solve
 func (p Params) warnings(m int64) []string {
 	list := beyond(p.K, m)
 	if p.Model == solver.Multinomial && slices.ContainsFunc(p.K, func(k K) bool { return k.Number == 1 }) {
-		list = append(list, "k = 1 gains nothing, whichever feature it is: the classes share all their probability outside it")
+		list = append(list, "k = 1 cannot distinguish the classes: the other features have the same probabilities in both, so this one must, too; use k = 2 or more")
 	}
 	return list
 }

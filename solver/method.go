@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Method is how features are selected. All but NFS are common rankings of features one by one; of their support only the
@@ -58,7 +59,11 @@ func ParseMethod(name string) (Method, error) {
 	if m := Method(name); slices.Contains(Methods, m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown method %q: use one of %v", name, Methods)
+	var names []string
+	for _, m := range Methods {
+		names = append(names, string(m))
+	}
+	return "", fmt.Errorf("unknown method %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
 // Statistic computes the number by which a method ranks features. It needs only sums over all features.

@@ -43,7 +43,7 @@ func ParseModel(name string) (Model, error) {
 	case "bernoulli":
 		return Bernoulli, nil
 	}
-	return 0, fmt.Errorf("unknown model %q: use multinomial or bernoulli", name)
+	return 0, fmt.Errorf("unknown model %q: must be multinomial or bernoulli", name)
 }
 
 // Group is a set of Size features with the counts f⁺ = Positive and f⁻ = Negative, before smoothing. So many features of

@@ -114,7 +114,7 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if p.Selection {
 		a.Verdict = p.verdict(selection.ValidateClasses(a.Classes, p.Positive, p.Strategy))
 		if a.Verdict == nil && a.Features == 0 {
-			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from")
+			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from (a word has at least two letters or digits)")
 		}
 	}
 	a.Warnings = warnings(a, p.Empty)

@@ -94,7 +94,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	first := ""
 	if len(t.Examples) > 0 {
 		e := t.Examples[0]
-		first = fmt.Sprintf("; the first: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
+		first = fmt.Sprintf("; the first malformed line: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
 	}
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
 		first += "; " + swapped
@@ -103,12 +103,19 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	case documents == 0 && rejected == 0:
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
 	case documents == 0:
-		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: none of %d lines is label<TAB>text%s", rejected, first))
+		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: all %s are malformed%s", lines(rejected), first))
 	case p.MaxRejected.exceeded(rejected, documents+rejected):
 		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d lines are malformed, more than --max_rejected=%s%s",
 			rejected, documents+rejected, p.MaxRejected.Text, first))
 	}
 	return nil
+}
+
+func lines(n int64) string {
+	if n == 1 {
+		return "lines" // all of them
+	}
+	return humanize.Comma(n) + " lines"
 }
 
 // swapped is the probable cause of too many or too long labels.

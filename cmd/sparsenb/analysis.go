@@ -25,7 +25,7 @@ func addAnalysisFlags(fs *flag.FlagSet) analysisFlags {
 
 func (f analysisFlags) parse(d *pipeline.Documents) (err error) {
 	if d.Analyzer.Unit, err = kernel.ParseUnit(*f.analyzer); err != nil {
-		return modelio.Usagef("--analyzer=%w", err)
+		return modelio.Usagef("--analyzer: %w", err)
 	}
 	if d.Analyzer.Min, d.Analyzer.Max, err = parseNgrams(*f.ngrams); err != nil {
 		return err
@@ -45,7 +45,7 @@ func parseNgrams(text string) (least, most int, err error) {
 		most, err = strconv.Atoi(strings.TrimSpace(last))
 	}
 	if err != nil || least < 1 {
-		return 0, 0, modelio.Usagef("--ngrams=%s: must be MIN,MAX from 1 to %d, such as 1,2", text, pipeline.MaxNgram)
+		return 0, 0, modelio.Usagef("--ngrams=%s: must be MIN,MAX with 1 ≤ MIN ≤ MAX ≤ %d, such as 1,2", text, pipeline.MaxNgram)
 	}
 	return least, most, nil
 }

@@ -24,7 +24,7 @@ var inspect = command{
 
 Shows a published run: its models with their features, weights and counts, what
 is proven about them, the gain at other k, and the input. With two folders,
-compares the models of two runs.
+compares the models that have the same classes and k in both.
 
 --verify recomputes the results from the files: the checksums, the sums of
 tokens, the parameters and gains from the counts, and the upper bounds. It does

@@ -43,9 +43,10 @@ Other commands (sparsenb help COMMAND):
 Exit codes:
   0         published, or already published by the same run
   1         pipeline or storage failure; a retry may help
-  2         invalid command or configuration; a retry cannot help
+  2         invalid command or configuration, or the output folder is not empty;
+            a retry cannot help
   3         the data failed a check; nothing was published
-  4         output already in use, or another run published first
+  4         another run took the output folder at the same time
   130, 143  interrupted (SIGINT, SIGTERM)
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {

@@ -106,7 +106,7 @@ func (e *TakenError) Error() string {
 	if e.Published {
 		return fmt.Sprintf("%s: another run (%s) has published there", e.Dir, e.Run)
 	}
-	return fmt.Sprintf("%s: another run (%s) is writing there, or was killed", e.Dir, e.Run)
+	return fmt.Sprintf("%s: another run (%s) is writing there or was interrupted; choose another --output, or remove the folder", e.Dir, e.Run)
 }
 
 // Is matches [fileio.ErrNotHeld].

@@ -28,7 +28,7 @@ func ParseUnit(name string) (Unit, error) {
 			return Unit(u), nil
 		}
 	}
-	return 0, fmt.Errorf("%s is not word, char or char_wb", name)
+	return 0, fmt.Errorf("unknown analyzer %q: must be word, char or char_wb", name)
 }
 
 // TokenPattern matches a word. It is the default token_pattern of CountVectorizer.
