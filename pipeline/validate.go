@@ -30,8 +30,8 @@ func (d Documents) Validate() error {
 	a := d.Analyzer
 	least, most := a.Sizes()
 	switch {
-	case most < least || most > MaxNgram:
-		return modelio.Usagef("--ngrams=%d,%d: must be MIN,MAX with 1 ≤ MIN ≤ MAX ≤ %d, such as 1,2", least, most, MaxNgram)
+	case a.Min < 0 || a.Max < 0 || most < least || most > MaxNgram:
+		return modelio.Usagef("--ngrams=%d,%d: must be MIN,MAX with 1 ≤ MIN ≤ MAX ≤ %d, such as 1,2", a.Min, a.Max, MaxNgram)
 	case d.HashBits < 0 || d.HashBits > kernel.MaxHashBits:
 		return modelio.Usagef("--hash_bits=%d: must be 0 to %d", d.HashBits, kernel.MaxHashBits)
 	case a.Unit != kernel.Word && len(d.StopWords) > 0:

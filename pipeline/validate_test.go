@@ -31,7 +31,7 @@ func TestValidateDocuments(t *testing.T) {
 		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max = 1, MaxNgram }, "--ngrams=1,100: the features of one document"}, // 2·5050·8 MiB
 		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max, d.MaxRecordBytes = 1, MaxNgram, 1000 }, ""},
 		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max = 2, 1 }, "--ngrams=2,1: must be MIN,MAX"},
-		{func(d *Documents) { d.Analyzer.Max = MaxNgram + 1 }, "--ngrams=1,101: must be MIN,MAX"},
+		{func(d *Documents) { d.Analyzer.Max = MaxNgram + 1 }, "--ngrams=0,101: must be MIN,MAX"},
 		{func(d *Documents) { d.HashBits = kernel.MaxHashBits }, ""},
 		{func(d *Documents) { d.HashBits = kernel.MaxHashBits + 1 }, "--hash_bits=33: must be 0 to 32"},
 		{func(d *Documents) { d.HashBits = -1 }, "--hash_bits=-1: "},

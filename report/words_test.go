@@ -47,7 +47,7 @@ func TestNumbers(t *testing.T) {
 
 // A joint model shows a feature once, with the class that it indicates and the sum of its gains.
 func TestSummarizeJoint(t *testing.T) {
-	row := modelio.ModelRow{Problem: "joint", Strategy: modelio.Joint, K: 1, M: 9, Model: "multinomial"}
+	row := modelio.ModelRow{Problem: "joint", Strategy: modelio.Joint, K: 1, M: 9, Gain: 4.5, Model: "multinomial"}
 	run := modelio.Published{Models: []modelio.ModelRow{row, row, row}}
 	for i, class := range []string{"a", "b", "c"} {
 		run.Features = append(run.Features, modelio.FeatureRow{

@@ -67,7 +67,7 @@ func (p Params) solve(set *Problems, m modelio.ModelRow) (records []Solved, err 
 	for _, smoothing := range p.Smoothing {
 		m.Smoothing = smoothing
 		more, err := p.solvePath(problem.Smoothed(smoothing), m)
-		if errors.Is(err, solver.ErrNoMass) { // two of several classes may have no counts
+		if errors.Is(err, solver.ErrNoMass) && m.Strategy != modelio.Joint { // two of several classes may have no counts
 			records = append(records, Solved{Warnings: []string{m.Problem + ": neither side has any tokens, and there is no model without smoothing"}})
 			continue
 		}

@@ -158,6 +158,7 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 			f.features.Inc(ctx, 0)
 		}
 		f.found = &found{labels: map[string]bool{}}
+		f.job.AddWorkers(f.Params.Threads) // before any starts: they share the memory
 		f.workers = pool.Start(ctx, f.Params.Threads, f.count)
 		for shard := range f.Params.Shards {
 			emitBlock(shard, block.Zero())
@@ -225,7 +226,6 @@ type countWorker struct {
 
 // count is the work of one goroutine.
 func (f *countFn) count(ctx context.Context, ranges iter.Seq[corpusio.Range], emit pool.Emitter) error {
-	f.job.AddWorkers(1)
 	defer f.job.AddWorkers(-1)
 	w := &countWorker{countFn: f, ctx: ctx, emit: emit, file: f.job.NewFile()}
 	w.counter = w.newCounter()

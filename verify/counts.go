@@ -23,7 +23,7 @@ type Counts struct {
 	problems *selection.Problems
 
 	last    selection.Problem // rows of a problem follow each other
-	lastKey string
+	lastKey [3]string         // problem, model and method
 }
 
 // featureCounts are the counts of a feature in the classes in which it occurs.
@@ -166,12 +166,12 @@ func vectorsOf(h *histogram.Histogram, classes int) (*solver.Vectors, error) {
 
 // problemOf returns the problem that a model is a solution of.
 func (c *Counts) problemOf(m modelio.ModelRow) (selection.Problem, error) {
-	if c.last == nil || c.lastKey != m.Problem {
+	if c.last == nil || c.lastKey != [3]string{m.Problem, m.Model, m.Method} {
 		p, err := c.problems.Of(m)
 		if err != nil {
 			return nil, err
 		}
-		c.last, c.lastKey = p, m.Problem
+		c.last, c.lastKey = p, [3]string{m.Problem, m.Model, m.Method}
 	}
 	return c.last.Smoothed(m.Smoothing), nil
 }

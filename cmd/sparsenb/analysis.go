@@ -44,7 +44,7 @@ func parseNgrams(text string) (least, most int, err error) {
 	if err == nil {
 		most, err = strconv.Atoi(strings.TrimSpace(last))
 	}
-	if err != nil || least < 1 {
+	if err != nil || least < 1 || most < least || most > pipeline.MaxNgram {
 		return 0, 0, modelio.Usagef("--ngrams=%s: must be MIN,MAX with 1 ≤ MIN ≤ MAX ≤ %d, such as 1,2", text, pipeline.MaxNgram)
 	}
 	return least, most, nil

@@ -106,7 +106,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		return d, err
 	}
 	if d.MaxClasses == 0 {
-		return d, modelio.Usagef("--max_classes=0: must be at least 1")
+		return d, modelio.Usagef("--max_classes=0: must be 1 to %d", pipeline.MaxClasses)
 	}
 	if d.Shards, err = parseInt("shards", *f.shards); err != nil {
 		return d, err

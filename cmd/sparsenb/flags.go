@@ -239,7 +239,7 @@ func parseClassDocuments(values list) (map[string]int64, error) {
 		for _, pair := range pairs {
 			label, n, ok := parsePair(pair)
 			if !ok {
-				return nil, modelio.Usagef("--class_documents=%s: %s must be LABEL=N with N of at least 1", value, pair)
+				return nil, modelio.Usagef("--class_documents=%s: %q must be LABEL=N, such as pos=100", value, pair)
 			}
 			if _, ok := documents[label]; ok {
 				return nil, modelio.Usagef("--class_documents: class %s is given twice", label)

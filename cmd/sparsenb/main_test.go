@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -73,6 +74,15 @@ func published(ts *testscript.TestScript, neg bool, args []string) {
 		_, err := os.Stat(filepath.Join(ts.MkAbs(args[0]), name))
 		if neg == (err == nil) {
 			ts.Fatalf("%s in %s: %v", name, args[0], err)
+		}
+	}
+}
+
+// The first page of help lists every command.
+func TestHelpListsCommands(t *testing.T) {
+	for _, c := range commands() {
+		if c.name != train.name && !strings.Contains(train.manual, "\n  "+c.name+" ") {
+			t.Errorf("%s is missing", c.name)
 		}
 	}
 }

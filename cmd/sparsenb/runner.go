@@ -81,7 +81,7 @@ func chooseRunner() (r pipeline.Runner, err error) {
 	case slices.Contains(engineNames, name) && *jobopts.Endpoint == "":
 		return r, modelio.Usagef("--runner=%s requires --endpoint, the address of its Beam job server, such as --endpoint=localhost:8099", name)
 	case wasGiven("parallelism") && *jobopts.Parallelism < 1:
-		return r, modelio.Usagef("--parallelism=%d: must be at least 1", *jobopts.Parallelism)
+		return r, modelio.Usagef("--parallelism=%d: must be at least 1, and is for clusters only; a local run uses all cores", *jobopts.Parallelism)
 	}
 	r.Prism = slices.Contains(prismNames, name)
 	r.Endpoint = *jobopts.Endpoint

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -130,7 +132,11 @@ func For(name string) (Store, error) {
 	if s, ok := stores[scheme]; ok {
 		return s, nil
 	}
-	return nil, fmt.Errorf("%s: %s:// is not supported; use a file path or gs://", name, scheme)
+	use := "a file path"
+	for _, known := range slices.Sorted(maps.Keys(stores)) {
+		use += " or " + known + "://"
+	}
+	return nil, fmt.Errorf("%s: %s:// is not supported; use %s", name, scheme, use)
 }
 
 // Absolute returns the absolute path of a file on disk, so that it is the same for every process. Other names are unchanged.

@@ -50,12 +50,14 @@ func TestReadManifestChecksVersions(t *testing.T) {
 		`{"format_version":1,"table_format_version":"1"}`: "",
 		`{"format_version":1,"table_format_version":"2"}`: "",
 		`{"format_version":1,"table_format_version":"3"}`: "",
-		`{}`: name + ": malformed file (missing format_version)",
+		`{}`: name + ": malformed file (unknown manifest format 0)",
 		`{"format_version":2,"classes":"of another type"}`:                      name + ": written by a newer version of sparsenb (manifest format 2)",
 		`{"format_version":1,"table_format_version":"4"}`:                       name + ": written by a newer version of sparsenb (table format 4)",
 		`{"format_version":1,"table_format_version":"new"}`:                     name + `: unknown table format "new"`,
+		`{"format_version":1,"classes":[{"label":"b"},{"label":"a"}]}`:          name + `: malformed file (classes: "b" and "a" are not in order)`,
+		`{"format_version":1,"classes":[{"label":"a"},{"label":"a"}]}`:          name + ": malformed file (classes: ",
 		`{"format_version":1,"classes":"of another type"}`:                      name + ": malformed file",
-		`{"format_version":1,"options":{"analyzer":"word","hash_bits":"many"}}`: name + ": malformed file (--hash_bits=many",
+		`{"format_version":1,"options":{"analyzer":"word","hash_bits":"many"}}`: name + ": malformed file (options: --hash_bits=many",
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			t.Fatal(err)

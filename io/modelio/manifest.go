@@ -134,6 +134,11 @@ func readJSON[T any](ctx context.Context, dir, name string) (value T, found bool
 	return value, true, nil
 }
 
+type versions struct {
+	Manifest int    `json:"format_version"`
+	Tables   string `json:"table_format_version"`
+}
+
 // ReadManifest reads the manifest of a published run. Manifests have version 1; [tableio.CheckVersion] has the formats of
 // tables, which the manifests of formats 1 and 2 omit. A file that is not a manifest is an [*UnreadableError].
 func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
@@ -145,10 +150,7 @@ func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
 	if err != nil {
 		return m, err
 	}
-	var version struct { // first: a newer version may use other types
-		Manifest int    `json:"format_version"`
-		Tables   string `json:"table_format_version"`
-	}
+	var version versions // first: a newer version may use other types
 	err = json.Unmarshal(b, &version)
 	switch {
 	case err != nil:
@@ -156,7 +158,7 @@ func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
 	case version.Manifest > ManifestVersion:
 		return m, fmt.Errorf("%s: written by a newer version of sparsenb (manifest format %d); upgrade sparsenb", name, version.Manifest)
 	case version.Manifest < 1:
-		return m, &UnreadableError{name, errors.New("missing format_version")}
+		return m, &UnreadableError{name, fmt.Errorf("unknown manifest format %d", version.Manifest)}
 	}
 	if err := tableio.CheckVersion(version.Tables); err != nil {
 		return m, fmt.Errorf("%s: %w", name, err)
@@ -165,7 +167,12 @@ func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
 		return m, &UnreadableError{name, err}
 	}
 	if _, err := ParseAnalysis(m.Options); err != nil {
-		return m, &UnreadableError{name, err}
+		return m, &UnreadableError{name, fmt.Errorf("options: %w", err)}
+	}
+	for i, c := range m.Classes[min(1, len(m.Classes)):] {
+		if c.Label <= m.Classes[i].Label {
+			return m, &UnreadableError{name, fmt.Errorf("classes: %.100q and %.100q are not in order", m.Classes[i].Label, c.Label)}
+		}
 	}
 	return m, nil
 }

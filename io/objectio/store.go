@@ -43,7 +43,7 @@ func (s *Store) explain(ctx context.Context, name string, err error) error {
 	case errors.Is(cause, errTimeout):
 		err = &Error{fmt.Sprintf("no answer within %s (%v)", s.patience(), err), fileio.ErrUnavailable, err}
 	default:
-		err = fmt.Errorf("%w (%v)", cause, err)
+		err = fmt.Errorf("%w (%w)", cause, err)
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -79,9 +79,20 @@ func (w *FileWriter) Commit(rows int64) (FileSum, error) {
 
 // compare fails unless the existing file has the same bytes.
 func (w *FileWriter) compare() error {
-	found, err := Checksum(w.ctx, fileio.Join(w.dir, w.sum.Name))
-	if err == nil && found.SHA256 != w.sum.SHA256 {
-		err = fmt.Errorf("%s: exists with different content: %w", found.Name, fileio.ErrTaken)
+	name := fileio.Join(w.dir, w.sum.Name)
+	store, err := fileio.For(name)
+	if err != nil {
+		return err
+	}
+	info, err := store.Stat(w.ctx, name)
+	same := info.Size == w.sum.Size
+	if err == nil && same {
+		var found FileSum
+		found, err = Checksum(w.ctx, name)
+		same = found.SHA256 == w.sum.SHA256
+	}
+	if err == nil && !same {
+		err = fmt.Errorf("%s: exists with different content: %w", name, fileio.ErrTaken)
 	}
 	return err
 }

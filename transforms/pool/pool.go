@@ -6,6 +6,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -156,8 +157,8 @@ func (p *Pool[E]) Do(e E, emit Emitter) error {
 		case <-p.done:
 			return nil
 		case m, ok := <-p.emissions:
-			if !ok { // before Finish, all goroutines end only if the work has failed
-				return p.cause()
+			if !ok { // before Finish, goroutines should end only after an error
+				return cmp.Or(p.cause(), p.unfinished())
 			}
 			emit(m.to, m.element)
 		case <-p.ctx.Done():
@@ -165,6 +166,14 @@ func (p *Pool[E]) Do(e E, emit Emitter) error {
 	}
 	p.wait()
 	return p.cause()
+}
+
+// unfinished is the error of work that has ended without an error and left elements, unless it has stopped.
+func (p *Pool[E]) unfinished() error {
+	if p.ctx.Err() != nil {
+		return nil
+	}
+	return errors.New("the workers have ended before the last element")
 }
 
 // wait waits until all goroutines have ended: none creates a file after it.
