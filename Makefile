@@ -114,7 +114,7 @@ bench-engines: engines ## Flink and Spark beside a local run
 	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -timeout 2h -run '^$$' -bench Engines -benchtime 3x ./engines
 
 .PHONY: audit
-audit: ## known vulnerabilities and licences; needs the outside world
+audit: ## known vulnerabilities and licenses; needs the Internet
 	$(GO) run $(GOVULNCHECK) ./...
 	$(GO) run github.com/google/go-licenses@v1.6.0 report ./cmd/sparsenb
 

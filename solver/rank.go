@@ -7,7 +7,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
-// ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimiser is known to lie in a bracket, most features
+// ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimizer is known to lie in a bracket, most features
 // belong to the top k throughout the bracket, or do not; narrow keeps the others, which are called open.
 type ranking struct {
 	all    []Group // of the problem, smoothed

@@ -32,7 +32,7 @@ func init() {
 	register.Emitter1[[]byte]()
 }
 
-// BeginParams parameterise Begin.
+// BeginParams parameterize Begin.
 type BeginParams struct {
 	Run        modelio.Run
 	Output     string

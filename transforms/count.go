@@ -178,7 +178,7 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	if f.found.refused != nil {
 		totals = *f.found.refused
 	}
-	totals.normalise()
+	totals.normalize()
 	pieces, err := totals.pieces()
 	return emitRecords(emitTotals, pieces, err)
 }

@@ -77,8 +77,8 @@ func (t *Totals) add(o Totals) {
 	}
 }
 
-// normalise sorts the lists, joins spans that follow each other, and forgets all but the first few examples.
-func (t *Totals) normalise() {
+// normalize sorts the lists, joins spans that follow each other, and forgets all but the first few examples.
+func (t *Totals) normalize() {
 	slices.SortFunc(t.Examples, func(a, b corpusio.Rejection) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})

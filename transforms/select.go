@@ -16,7 +16,7 @@ func init() {
 	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func([]byte), error](&selectFn{})
 }
 
-// SelectParams parameterise SelectFeatures.
+// SelectParams parameterize SelectFeatures.
 type SelectParams struct {
 	Source countio.Source // where the parts are
 	Model  solver.Model

@@ -57,7 +57,7 @@ func shareOf(c Counts, x []float64, last float64) float64 {
 	return alpha
 }
 
-// bestForCuts maximises t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the simplex's standard form the
+// bestForCuts maximizes t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the simplex's standard form the
 // variables are x, t and a slack for each inequality. At x = 0 all cuts meet, where a simplex goes round in circles;
 // every inequality is relaxed by a little of its own, after which they do not, and t is an upper bound all the same.
 func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {

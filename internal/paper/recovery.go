@@ -18,7 +18,7 @@ func Recover(c Counts, k int) Point {
 	return Primal(c, topK(Scores(c, d.Alpha), k))
 }
 
-// Primal returns the point of Theorem 2 that maximises the likelihood with the support J = Iᶜ:
+// Primal returns the point of Theorem 2 that maximizes the likelihood with the support J = Iᶜ:
 //
 //	θ±_i = (B⁺+B⁻)/B± · f±_i/S on J,  θ⁺_i = θ⁻_i = g_i/S on I
 //
