@@ -190,7 +190,7 @@ type pick struct {
 	most     int // bytes to emit at once
 	features []Feature
 	bytes    int
-	partial  map[string]*firstNames // groups of which the model takes only some features
+	partial  map[string]*firstNames // groups from which the model takes only some features
 	seen     int64                  // number of the feature that was offered last
 }
 

@@ -21,7 +21,7 @@ type Params struct {
 	Positive  string // empty: the last label in byte order, or every class if there are more than two
 }
 
-// Solved is a piece of what Solve has found; each has one of the fields.
+// Solved is a piece of the result of Solve, with one of the fields set.
 type Solved struct {
 	Verdict  *modelio.Verdict
 	Solution *Solution

@@ -194,7 +194,7 @@ func (r *ranking) top(k int64) top {
 	return t
 }
 
-// each calls visit with every open group of which the set has n > 0 features, in the order of the groups.
+// each calls visit with every open group with n > 0 features in the set, in the order of the groups.
 func (r *ranking) each(t top, visit func(i int, n int64)) {
 	left := t.atLambda
 	for i, s := range r.scores {

@@ -42,7 +42,7 @@ func (v *Vectors) Entries(i int) (classes []int32, counts []float64) {
 	return v.class[from:to], v.count[from:to]
 }
 
-// Size returns how many features vector i stands for.
+// Size returns the number of features with vector i.
 func (v *Vectors) Size(i int) int64 { return v.size[i] }
 
 // Add appends a vector: the counts of size features. Classes are numbers from 0 to C-1 in ascending order. Counts of zero

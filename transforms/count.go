@@ -183,7 +183,7 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	return emitRecords(emitTotals, pieces, err)
 }
 
-// refuse ends the reading of an input that is wrong. The audit reports why, so it is not an error of the bundle.
+// refuse ends the reading of an input that is wrong. Reconcile reports why, so it is not an error of the bundle.
 func (f *found) refuse(t Totals) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -270,7 +270,7 @@ func (w *countWorker) newCounter() *kernel.Counter {
 }
 
 // read counts the documents of one range. A file with wrong content is not an error, because a retry would not help: it is
-// reported to the audit.
+// reported to Reconcile.
 func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	var read Totals
 	rejected := map[corpusio.Reason]int64{}

@@ -158,7 +158,7 @@ func (f *readFn) read(ctx context.Context, sum tableio.FileSum, emit pool.Emitte
 	return emitRecord(emitPart, part)
 }
 
-// emitDamaged emits a damaged part, which the audit reports. It returns other errors.
+// emitDamaged emits a damaged part, which Reconcile reports. It returns other errors.
 func emitDamaged(emit func([]byte), part Part, err error) error {
 	var damaged *countio.DamagedError
 	if !errors.As(err, &damaged) {

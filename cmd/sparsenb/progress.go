@@ -19,8 +19,8 @@ import (
 type reporter struct {
 	w        io.Writer
 	total    int64  // bytes of input; 0 if there is no text to read
-	noun     string // what is counted, in the singular
-	after    string // what is done once the text is read
+	noun     string // name of a feature, in the singular
+	after    string // name of the step after reading
 	terminal bool
 	interval time.Duration // between lines
 	now      func() time.Time

@@ -20,7 +20,7 @@ import (
 // remedy says how to get credentials.
 const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to a key file"
 
-// plain maps an error of the library to one of package objectio. Whatever is no clear answer may pass.
+// plain maps an error of the library to one of package objectio. Anything but a clear answer may be temporary.
 func plain(err error) error {
 	var answer *googleapi.Error
 	var credentials *auth.Error

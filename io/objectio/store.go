@@ -20,7 +20,7 @@ const Patience = 2 * time.Minute
 type Store struct {
 	Scheme   string
 	Client   Client
-	Patience time.Duration // 0 stands for the default
+	Patience time.Duration // 0 means the default
 }
 
 var errTimeout = errors.New("timeout")

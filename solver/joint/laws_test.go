@@ -266,7 +266,7 @@ func TestSymmetries(t *testing.T) {
 					t.Errorf("%s: a class without mass has the share %v", what, empty.Alpha[2*c])
 				}
 			}
-			// A class that is split in proportion tells nothing more.
+			// Splitting a class in proportion adds no information.
 			compare("a class split in two", solve(func(i, c int) float64 {
 				if c == 0 || c == classes {
 					return counts[i][0] / 2
@@ -384,7 +384,7 @@ func TestBernoulliIsMutualInformation(t *testing.T) {
 	}
 }
 
-// A feature of all documents tells nothing, also where sums of documents are rounded.
+// A feature of all documents gains nothing, even where sums of documents are rounded.
 func TestBernoulliOfAllDocuments(t *testing.T) {
 	t.Parallel()
 	rng := solvertest.Random(25)
