@@ -129,7 +129,6 @@ func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
 	return m.counts(labels, func(i int) float64 { return feat.Documents[i] })
 }
 
-// find returns the models that take a feature.
 func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
 	s.seen++
 	var labels []string

@@ -103,7 +103,6 @@ func (s Solution) ranked(features []Feature) []rankedFeature {
 	return list
 }
 
-// integer converts a number of documents.
 func integer(n float64) *int64 {
 	i := int64(n)
 	return &i

@@ -79,7 +79,6 @@ func (p Params) solve(set *Problems, m modelio.ModelRow) (records []Solved, err 
 	return records, nil
 }
 
-// solvePath solves a problem for every k.
 func (p Params) solvePath(problem Problem, m modelio.ModelRow) (records []Solved, err error) {
 	requested, err := requests(p.K, problem.rules())
 	if err != nil {

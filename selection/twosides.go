@@ -116,7 +116,6 @@ func (p twoSides) PathBounds(published []modelio.PathRow) ([]modelio.PathRow, er
 	return rows, nil
 }
 
-// twoSidesSupport is the support of a solved problem.
 type twoSidesSupport struct {
 	Parameters solver.Parameters
 	Selector   solver.Selector

@@ -90,7 +90,6 @@ func (r *ranking) place(i int) int32 {
 	return r.index[i]
 }
 
-// open copies the groups that stay open.
 func (r *ranking) open(from *ranking, stays []int32) {
 	r.groups = make([]Group, len(stays))
 	for i, at := range stays {

@@ -205,7 +205,6 @@ func (f *found) admit(label string, most int) bool {
 	return true
 }
 
-// add adds the totals of a worker.
 func (f *found) add(t Totals) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -324,7 +323,6 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	return nil
 }
 
-// show moves the counters.
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
 	if w.only != nil {
 		return

@@ -121,7 +121,6 @@ func (t Totals) pieces() ([]Totals, error) {
 	return slices.Concat([]Totals{rest}, classes, spans), err
 }
 
-// rejected returns the number of malformed lines.
 func (t Totals) rejected() (n int64) {
 	for _, lines := range t.Drops.Lines {
 		n += lines

@@ -75,7 +75,6 @@ type instance struct {
 	path               bool
 }
 
-// step is one measured step.
 type step struct {
 	name  string
 	times []float64 // CPU seconds

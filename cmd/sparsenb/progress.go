@@ -58,7 +58,6 @@ func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now
 	return r
 }
 
-// update shows the counters of a running job.
 func (r *reporter) update(p pipeline.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +112,6 @@ func (r *reporter) read() string {
 	return ", " + humanize.Bytes(uint64(r.last.Bytes)) + " read"
 }
 
-// finish clears the line on the terminal.
 func (r *reporter) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

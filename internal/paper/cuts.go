@@ -92,7 +92,6 @@ func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
 	return feasible(solution[:m], k), -optimum * unit, nil
 }
 
-// feasible undoes the relaxation.
 func feasible(x []float64, k int) []float64 {
 	var sum float64
 	for i := range x {

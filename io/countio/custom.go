@@ -82,7 +82,6 @@ func identityOf(name string) identity {
 
 func (id identity) featureID() int64 { return feature.ID(id.key) }
 
-// tableReader reads a custom table.
 type tableReader struct {
 	name        string
 	constraints Constraints

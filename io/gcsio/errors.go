@@ -47,7 +47,6 @@ func plain(err error) error {
 	return &objectio.Error{Text: "Google Cloud Storage cannot be reached: " + text, Kind: fileio.ErrUnavailable, Cause: err}
 }
 
-// kindOf maps an HTTP status.
 func kindOf(status int) error {
 	switch status {
 	case http.StatusNotFound: // the bucket of an upload
@@ -62,7 +61,6 @@ func kindOf(status int) error {
 	return fileio.ErrUnavailable
 }
 
-// textOf returns an answer in one line.
 func textOf(answer *googleapi.Error) string {
 	text := fmt.Sprintf("%d %s", answer.Code, http.StatusText(answer.Code))
 	switch kindOf(answer.Code) {

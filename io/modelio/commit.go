@@ -254,7 +254,6 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	return Tidy(ctx, dir, m.Run)
 }
 
-// hashOf returns the SHA-256 of a manifest.
 func hashOf(content []byte) string {
 	hash := sha256.Sum256(content)
 	return hex.EncodeToString(hash[:])
