@@ -41,7 +41,7 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 		}
 		sum := func() Totals {
 			var total Totals
-			for len(list) > 0 { // in groups that are normalized on their own
+			for len(list) > 0 { // in groups that are normalized separately
 				n := 1 + rng.IntN(len(list))
 				var part Totals
 				for _, t := range list[:n] {
