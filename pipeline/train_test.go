@@ -374,7 +374,7 @@ func TestPipelineAgreesWithTheSolver(t *testing.T) {
 		p := read(t, dir)
 		for _, m := range p.Models {
 			want, err := solver.Solve(solver.Problem{Groups: groups, K: m.K, Smoothing: 1}, solver.Settings{})
-				// A search starts at the result for the previous k, which changes the last digit of the bound.
+			// A search starts at the result for the previous k, which changes the last digit of the bound.
 			if err != nil || m.Gain != want.Gain || math.Abs(m.UpperBoundGain-want.UpperBound) > 1e-13*want.UpperBound || m.M != int64(len(counts)) {
 				t.Errorf("k = %d: gain %v, bound %v; the solver alone: %v, %v, %v", m.K, m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
 			}
