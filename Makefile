@@ -1,8 +1,8 @@
-# The targets that a user needs: build, test, bench. "make test" is what CI runs.
+# The targets for users: build, test, bench. CI runs "make test".
 
 GO ?= go
 PYTHON ?= python3
-# Where a Python with the readers of Parquet is built, once for each list of packages.
+# Folder of the Python environment with the Parquet readers, one for each list of packages.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sparsenb
 VENV = $(CACHE)/venv-$(shell cksum < testdata/requirements.txt | cut -d' ' -f1)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -13,13 +13,13 @@ FUZZTIME ?= 10s
 build: ## the command, in bin/
 	$(GO) build -o bin/sparsenb ./cmd/sparsenb
 
-# The tests on Flink and Spark need a JDK, Maven and 1 GB. ENGINES=off leaves them out.
+# The tests on Flink and Spark need a JDK, Maven and 1 GB. ENGINES=off skips them.
 ENGINES ?= on
 .PHONY: test
-test: forget format vet staticcheck unit fuzz $(if $(filter off,$(ENGINES)),without-engines,test-engines) ## all the tests; installs what they need beside Go, Python, a JDK and Maven
+test: forget format vet staticcheck unit fuzz $(if $(filter off,$(ENGINES)),without-engines,test-engines) ## all tests; needs Go, Python, a JDK and Maven, and installs the rest
 	@$(TESTED)
 
-# What ran and what was skipped, for the last lines of make test.
+# Names the tests that ran and those that were skipped, for the last lines of make test.
 LOG = $(CACHE)/tested.log
 TESTED = $(GO) run ./internal/tested $(LOG)
 
@@ -32,7 +32,7 @@ without-engines:
 
 .PHONY: format
 format:
-	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt these: $$unformatted"; exit 1; fi
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
 
 .PHONY: vet
 vet:
@@ -42,20 +42,20 @@ vet:
 staticcheck:
 	$(GO) run $(STATICCHECK) ./...
 
-# The race detector is on. A test that kills a hundred processes does so without it, where they are five times as fast.
-# SPARSENB_REQUIRE makes a test that cannot find its Python fail, where it would skip.
+# The race detector is on, except for the test that kills a hundred processes: without it they are five times as fast.
+# SPARSENB_REQUIRE makes tests fail instead of skip if Python is missing.
 ENV = SPARSENB_PYTHON=$(VENV)/bin/python SPARSENB_REQUIRE=python,$(SPARSENB_REQUIRE)
 .PHONY: unit
 unit: $(VENV)/ready
 	$(ENV) $(TESTED) $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e /cmd/ -e /docker -e /engines)
-	$(ENV) $(TESTED) $(GO) test -timeout 30m ./pipeline # on Prism too, which the race detector makes five times as slow
-	$(ENV) $(TESTED) $(GO) test -count=1 -timeout 30m ./docker # it tests programs, of which the cache does not know
+	$(ENV) $(TESTED) $(GO) test -timeout 30m ./pipeline # on Prism too, which is five times as slow with the race detector
+	$(ENV) $(TESTED) $(GO) test -count=1 -timeout 30m ./docker # it tests programs, which the test cache does not track
 	$(ENV) $(TESTED) $(GO) test -race -timeout 30m -short ./cmd/...
 	$(ENV) $(TESTED) $(GO) test -timeout 30m -run 'TestKilled|TestStopped' ./cmd/...
 
-# Its name holds the checksum of the list, so that a new list makes a new one.
+# The name contains the checksum of the list, so a new list makes a new environment.
 $(VENV)/ready:
-	@command -v $(PYTHON) >/dev/null || { echo "make test needs Python 3 with venv, to read the Parquet files as others do; PYTHON names one"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "make test needs Python 3 with venv, to test other Parquet readers; set PYTHON to its path"; exit 1; }
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement testdata/requirements.txt
@@ -65,9 +65,9 @@ $(VENV)/ready:
 image: ## the container image sparsenb; BUILDER is docker or podman
 	docker/build.sh sparsenb
 
-# The tests of the image skip where podman is missing. It needs no engine that runs, and no registry.
+# Without podman the tests of the image are skipped. They need neither a daemon nor a registry.
 .PHONY: containers
-containers: ## podman, by apt, for the tests of the image
+containers: ## installs podman with apt, for the tests of the image
 	@command -v podman >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends podman runc; }
 
 # A short run of every fuzz test, from its seeds.
@@ -81,21 +81,21 @@ fuzz:
 		done; \
 	done
 
-# Flink, Spark and their job servers, built once for each list of what they are.
+# Flink, Spark and their job servers, built once for each list of versions.
 ENGINE_CACHE = $(CACHE)/engines-$(shell cat engines/install.sh engines/requirements.txt engines/*.xml | cksum | cut -d' ' -f1)
 
 .PHONY: engines
-engines: $(ENGINE_CACHE)/ready ## gets Flink and Spark, for the tests
+engines: $(ENGINE_CACHE)/ready ## downloads Flink and Spark, for the tests
 
 $(ENGINE_CACHE)/ready: | $(VENV)/ready
 	rm -rf $(ENGINE_CACHE)
 	engines/install.sh $(ENGINE_CACHE) $(VENV)/bin/pip
 
 .PHONY: test-engines
-test-engines: engines ## the tests on real clusters of Flink and Spark
+test-engines: engines ## the tests on clusters of Flink and Spark
 	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(TESTED) $(GO) test -count=1 -v -timeout 40m ./engines
 
-# What the benchmarks compare with has a Python of its own.
+# The Python environment of the tools that the benchmarks compare with.
 BENCH_VENV = $(CACHE)/venv-bench-$(shell cksum < bench/requirements.txt | cut -d' ' -f1)
 $(BENCH_VENV)/ready:
 	rm -rf $(BENCH_VENV)
@@ -104,22 +104,22 @@ $(BENCH_VENV)/ready:
 	touch $@
 
 .PHONY: bench
-bench: $(BENCH_VENV)/ready ## documents to counts, beside a bare loop and other tools; counts to a selection, beside NumPy; and the Go benchmarks
+bench: $(BENCH_VENV)/ready ## compares counting with a bare loop and other tools, and selection with NumPy; and runs the Go benchmarks
 	$(GO) run ./bench/counting -python $(BENCH_VENV)/bin/python
 	$(GO) run ./bench/solving -python $(BENCH_VENV)/bin/python
 	$(GO) test -run "^$$" -bench . ./feature ./transforms/block ./transforms/kernel ./io/corpusio ./solver
 
 .PHONY: bench-engines
-bench-engines: engines ## Flink and Spark beside a local run
+bench-engines: engines ## compares Flink and Spark with a local run
 	$(ENV),engines SPARSENB_ENGINES=$(ENGINE_CACHE) $(GO) test -timeout 2h -run '^$$' -bench Engines -benchtime 3x ./engines
 
 .PHONY: audit
-audit: ## known vulnerabilities and licences; needs the outside world
+audit: ## known vulnerabilities and licenses; needs the Internet
 	$(GO) run $(GOVULNCHECK) ./...
 	$(GO) run github.com/google/go-licenses@v1.6.0 report ./cmd/sparsenb
 
 .PHONY: update
-update: ## rewrites golden outputs after a change that is meant
+update: ## rewrites golden outputs after an intended change
 	SPARSENB_UPDATE=1 $(GO) test ./cmd/sparsenb -run TestReadme
 
 .PHONY: help

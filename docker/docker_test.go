@@ -342,7 +342,7 @@ func serve(t *testing.T, socket, conf, program string) {
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
-		_ = c.Wait() // it ends as it was told
+		_ = c.Wait() // its exit code does not matter
 		if t.Failed() {
 			t.Logf("podman: %s", log.String())
 		}

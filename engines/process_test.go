@@ -32,7 +32,7 @@ type process struct {
 	guard io.Closer
 }
 
-// start runs a program in a process group of its own until the test ends. A guard, which is another process, kills the
+// start runs a program in a new process group until the test ends. A guard, which is another process, kills the
 // whole group when its standard input ends, and so also if the test itself is killed.
 func start(t testing.TB, name string, env []string, program string, args ...string) *process {
 	t.Helper()

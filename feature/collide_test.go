@@ -76,9 +76,9 @@ func TestShortNamesAreExact(t *testing.T) {
 	}
 }
 
-// Whatever makes a factor zero, or any other number on the way, what stands beside it is not forgotten. These are the
-// families that somebody would look for: blocks of which one half is brought to a number and the other is anything, and
-// blocks that are mixed into one and the same number.
+// A factor of zero, or any other intermediate value, does not cancel the other input. The families are those that an
+// attacker would try: blocks with one half that gives a chosen number and any other half, and blocks that are mixed into
+// one number.
 func TestNothingIsForgotten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for size := 16; size <= 5*16; size += 16 {

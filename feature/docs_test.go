@@ -33,8 +33,8 @@ func TestPython(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"upon", "internationalization"} {
-		if told := fmt.Sprintf("`%s`%s %d", name, map[string]string{"upon": " is"}[name], ID(mustKey(name))); !strings.Contains(string(content), told) {
-			t.Errorf("docs/formats.md does not say %q", told)
+		if want := fmt.Sprintf("`%s`%s %d", name, map[string]string{"upon": " is"}[name], ID(mustKey(name))); !strings.Contains(string(content), want) {
+			t.Errorf("docs/formats.md does not say %q", want)
 		}
 	}
 	cmd := exec.Command(outside.Python(t), "-c", "import sys\n"+script+

@@ -51,7 +51,7 @@ func mustKey(name string) uint64 {
 }
 
 // Every input bit changes every output bit about half of the time: in the key, and in the check of a name that is not
-// told by it, but for the byte that marks it.
+// determined by it, except for the byte that marks it.
 func TestAvalanche(t *testing.T) {
 	for _, size := range []int{3, 5, 8, 9, 16, 17, 33} {
 		flips := [128]int{}

@@ -105,21 +105,21 @@ func hashed(names map[string]map[string]tally, bits int) (counts map[string]map[
 // checkNames compares buckets.parquet with all names in the buckets.
 func checkNames(t *testing.T, p modelio.Published, members map[string]map[string]int64) {
 	t.Helper()
-	told := map[string][]modelio.BucketRow{}
+	listed := map[string][]modelio.BucketRow{}
 	for _, row := range p.Buckets {
-		told[row.Feature] = append(told[row.Feature], row)
+		listed[row.Feature] = append(listed[row.Feature], row)
 	}
 	for _, f := range p.Features {
 		of := members[f.Feature]
-		least := int64(0) // of those that are told
-		for _, row := range told[f.Feature] {
+		least := int64(0) // of those that are listed
+		for _, row := range listed[f.Feature] {
 			if of[row.Name] != row.Count || row.Names != int64(len(of)) {
 				t.Fatalf("%+v, want %d of %d names", row, of[row.Name], len(of))
 			}
 			least = row.Count
 		}
-		if n := len(told[f.Feature]); n != min(len(of), 10) {
-			t.Fatalf("bucket %s: %d names are told, of %d", f.Feature, n, len(of))
+		if n := len(listed[f.Feature]); n != min(len(of), 10) {
+			t.Fatalf("bucket %s: %d names are listed, want %d", f.Feature, n, len(of))
 		}
 		more := 0
 		for _, n := range of {
@@ -128,7 +128,7 @@ func checkNames(t *testing.T, p modelio.Published, members map[string]map[string
 			}
 		}
 		if more >= min(len(of), 10) {
-			t.Fatalf("bucket %s: the names that are told are not the most frequent", f.Feature)
+			t.Fatalf("bucket %s: the listed names are not the most frequent", f.Feature)
 		}
 	}
 }

@@ -66,14 +66,14 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 		p := d.countParams(run)
 		blocks, totals := transforms.CountFeatures(s, ranges, p)
 		blocks = beam.ParDo(s, &tamperFn{what}, blocks)
-		audit := d.reconcileParams(run)
-		audit.Selection = true
-		totals, classes := transforms.SumTotals(s, totals, audit)
+		params := d.reconcileParams(run)
+		params.Selection = true
+		totals, classes := transforms.SumTotals(s, totals, params)
 		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Job: p.Job, Run: run, Output: dir, Shards: d.Shards})
-		audited := transforms.Reconcile(s, totals, parts, audit)
-		solved := transforms.Solve(s, audited, histogram, sel)
+		reconciled := transforms.Reconcile(s, totals, parts, params)
+		solved := transforms.Solve(s, reconciled, histogram, sel)
 		selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model})
-		transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: dir})
+		transforms.Commit(s, reconciled, solved, selected, transforms.CommitParams{Run: run, Output: dir})
 	}, func(Progress) {})
 }
 

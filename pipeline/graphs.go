@@ -102,7 +102,6 @@ func (d Documents) reconcileParams(run modelio.Run) transforms.ReconcileParams {
 	return p
 }
 
-// splitEmpty separates empty files from the others.
 func (d Documents) splitEmpty() (files, empty []corpusio.File) {
 	for _, f := range d.Files {
 		if f.Size > 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/sparsenb/sparsenb/verify"
 )
 
-// forge puts a file in the place of one of a run, with the checksums that it needs.
+// forge replaces a file of a run and updates the checksums.
 func forge(t testing.TB, dir, name string, content []byte) {
 	t.Helper()
 	put := func(name string, content []byte) {
@@ -52,7 +52,7 @@ func forge(t testing.TB, dir, name string, content []byte) {
 	put(modelio.SuccessFile, marshal(modelio.Success{Run: m.ID, Fingerprint: m.Fingerprint, ManifestSHA256: sum(manifest)}))
 }
 
-// harmless holds that to read a run takes little memory, and ends without a panic and with one line.
+// harmless checks that reading a run takes little memory, does not panic, and reports an error in one line.
 func harmless(t *testing.T, what string, read func() error) error {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -84,7 +84,7 @@ func small(t *testing.T) (dir string, sel selection.Params) {
 	return dir, sel
 }
 
-// A run that someone made to do harm is refused, whatever its checksums say, and the file is named.
+// A malicious run with matching checksums is refused, and the error names the file.
 func TestHostileRuns(t *testing.T) {
 	dir, sel := small(t)
 	part := countio.PartName(1, 2)
@@ -122,7 +122,7 @@ func TestHostileRuns(t *testing.T) {
 	}
 }
 
-// Every byte of a run is held against its checksum before it is parsed, and does no harm where it is not.
+// Every byte of a run is compared with its checksum before it is parsed, or is harmless.
 func TestEveryByteOfARunChanged(t *testing.T) {
 	dir, _ := small(t)
 	for _, name := range []string{modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
@@ -158,7 +158,7 @@ func TestEveryByteOfARunChanged(t *testing.T) {
 	}
 }
 
-// A part of which any byte has changed is damaged data, not a failure; a disk that fails is one.
+// A part with a changed byte is damaged data (exit 3); a disk error is a failure.
 func TestSelectFromDamagedParts(t *testing.T) {
 	dir, sel := small(t)
 	part := filepath.Join(dir, countio.PartName(0, 2))
@@ -181,7 +181,7 @@ func TestSelectFromDamagedParts(t *testing.T) {
 	}
 }
 
-// What is no table of counts, and no output of a run, is said to be that.
+// An input that is neither a table of counts nor the output of a run has its own error.
 func TestCountsThatAreNone(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{"format_version":1}`: "manifest.json lists no files of counts",

@@ -25,7 +25,6 @@ type Progress struct {
 	Problems  int64 // to be solved
 }
 
-// add adds the value of a counter.
 func (p *Progress) add(counter string, n int64) {
 	switch counter {
 	case transforms.CounterBytes:

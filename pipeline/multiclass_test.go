@@ -39,7 +39,7 @@ func multiclassCorpus(rng *rand.Rand, labels []string, lines int) (text [][]byte
 	return text, counts
 }
 
-// With several classes every problem is what the solver finds for the dense counts, and verifies.
+// With several classes, every model equals the solver's for the dense counts, and verifies.
 func TestSeveralClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	labels := []string{"a", "b", "c vs d", "e"} // sorted
@@ -110,7 +110,7 @@ func checkAgainstDense(t *testing.T, p modelio.Published, m modelio.ModelRow, la
 	}
 }
 
-// Jointly the model is what the solver finds for the counts of all classes, and verifies.
+// The joint model equals the solver's for the counts of all classes, and verifies.
 func TestJointSelection(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	labels := []string{"a", "b", "c", "d"}
@@ -163,7 +163,7 @@ func TestJointSelection(t *testing.T) {
 	}
 }
 
-// Every method publishes what verifies, ranked by its statistic.
+// The run of every method verifies, and is ranked by the statistic of the method.
 func TestMethods(t *testing.T) {
 	counts := filepath.Join(t.TempDir(), "counts")
 	if err := runCount(t, counts, documents(t, federalist)); err != nil {
@@ -211,7 +211,7 @@ func TestFeaturesThatAClassDoesNotHave(t *testing.T) {
 	}
 }
 
-// A stop word of a billion beside words of a few, classes that are alike, and classes without any counts.
+// A stop word that occurs 10⁹ times among rare words, equal classes, and classes without counts.
 func TestClassesThatTellLittle(t *testing.T) {
 	for name, table := range map[string]string{
 		"huge":  "feature,a,b,c\nviews,1000000000,2000000000,1500000000\nclicks,5,9,3\nbuys,1,4,2\n",
@@ -245,7 +245,7 @@ func TestClassesThatTellLittle(t *testing.T) {
 }
 
 // Smoothing far above the counts makes scores that are small beside them; counts of 1e99 that should have equal shares make
-// scores that are rounding. What is published holds its own gain, and verifies.
+// scores that are rounding errors. The run has the gain of its features, and verifies.
 func TestScoresThatAreSmallBesideTheCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	sparse, huge := "feature,a,b,c,d,e,f,g,h\n", "feature,a,b,c,d,e\n"

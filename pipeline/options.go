@@ -69,7 +69,7 @@ func (d Documents) options() map[string]string {
 	return options
 }
 
-// NewRun returns a run of a verb that has not started, with an id of its own. documents, counts and sel are nil if the verb has none.
+// NewRun returns a run of a command, with a new id. documents, counts and sel are nil if the command has none.
 func NewRun(verb, version string, documents *Documents, counts *selection.Counts, sel *selection.Params) modelio.Run {
 	options := map[string]string{}
 	var from any

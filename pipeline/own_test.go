@@ -51,7 +51,7 @@ func TestSelectFromTablesOfAnyShape(t *testing.T) {
 	}
 }
 
-// The parts of a run, joined in any order, are a table that gives what the run itself gives.
+// The parts of a run, joined in any order, are a custom table with the same result as the run.
 func TestSelectFromExportedCounts(t *testing.T) {
 	counted := filepath.Join(t.TempDir(), "counted")
 	d := documents(t, federalist)
@@ -80,7 +80,7 @@ func TestSelectFromExportedCounts(t *testing.T) {
 		if err := runSelect(t, b, exported, map[string]int64{"Hamilton": 51, "Madison": 14}, sel); err != nil {
 			t.Fatal(err)
 		}
-		// A table does not say what its features are made of, which the model of a run has in its metadata.
+		// A custom table has no analyzer; the model of a run has it in its metadata.
 		sa, sb := sums(t, a), sums(t, b)
 		delete(sa, modelio.ModelFile)
 		delete(sb, modelio.ModelFile)

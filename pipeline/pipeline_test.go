@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) {
 	log.LogLevel = "error"
 	beam.Init()
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // the runner says at length what the errors say
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the runner's log repeats the errors at length
 	os.Exit(m.Run())
 }
 
@@ -92,12 +92,12 @@ func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, 
 	})
 }
 
-// localRunners are those of one machine. Prism does what clusters do and the direct runner does not: it encodes what
-// crosses a step, sends DoFns to workers, and makes several bundles of a step.
+// localRunners run on one machine. Like a cluster, and unlike the direct runner, Prism encodes the elements between steps,
+// sends DoFns to workers, and divides a step into several bundles.
 var localRunners = map[string]Runner{"direct": {}, "prism": {Prism: true}}
 
-// onBoth runs a job on the direct runner, and on Prism in a copy of the folder. Both must end alike and publish the same
-// bytes.
+// onBoth runs a job on the direct runner, and on Prism in a copy of the folder. Both must return the same error and publish
+// the same bytes.
 func onBoth(t testing.TB, dir string, do func(runner Runner, dir string) error) error {
 	t.Helper()
 	if raceDetector && t.Name() != "TestSameInputSameBytes" {
@@ -153,7 +153,7 @@ func exitOf(err error) int {
 	return -1
 }
 
-// checkNothingPublished holds that no reader would take the folder for a run.
+// checkNothingPublished checks that no run is published in the folder.
 func checkNothingPublished(t testing.TB, dir string) {
 	t.Helper()
 	for _, name := range []string{modelio.SuccessFile, modelio.ManifestFile, modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
@@ -191,7 +191,7 @@ func corpus(t testing.TB) [][]byte {
 	return lines
 }
 
-// spread writes lines to n files, packed in some way, and returns a pattern that names them.
+// spread writes lines to n files, with some compression, and returns a pattern that matches them.
 func spread(t testing.TB, lines [][]byte, n int, pack string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -26,7 +26,7 @@ func openListeners() (map[int]bool, error) {
 			return nil, err
 		}
 		if listens, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN); err != nil || listens == 0 {
-			continue // not a socket, or closed meanwhile
+			continue // not a socket, or closed since
 		}
 		address, err := unix.Getsockname(fd)
 		if err != nil {

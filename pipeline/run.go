@@ -59,7 +59,7 @@ func CheckOutput(ctx context.Context, output string, run modelio.Run) (published
 }
 
 // Refuse writes the verdict of a run whose data failed a check before there was a job, as the job would have done, and returns
-// err. It leaves a folder alone that Check does not accept.
+// err. It does not change a folder that CheckOutput does not accept.
 func Refuse(ctx context.Context, output string, run modelio.Run, err error) error {
 	var data *modelio.Error
 	if !errors.As(err, &data) || data.Exit != modelio.ExitData || output == "" {

@@ -52,7 +52,6 @@ type observer struct {
 	mark    func(cause error) error // keeps the job from publishing
 }
 
-// execute runs a pipeline to its end.
 func (r Runner) execute(ctx context.Context, p *beam.Pipeline, o observer) (err error) {
 	if r.Beam != "" {
 		_, err := beam.Run(ctx, r.Beam, p)
@@ -163,7 +162,6 @@ func (r Runner) connect(ctx context.Context) (jobpb.JobServiceClient, func() err
 
 const submitTimeout = 2 * time.Minute
 
-// submit submits the job to the engine.
 func (r Runner) submit(ctx context.Context, client jobpb.JobServiceClient, graph *pipepb.Pipeline) (job, error) {
 	options := &runnerlib.JobOptions{
 		Name: jobopts.GetJobName(), Experiments: jobopts.GetExperiments(), Loopback: r.Loopback(), Parallelism: r.Parallelism,

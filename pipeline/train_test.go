@@ -22,7 +22,7 @@ import (
 	"github.com/sparsenb/sparsenb/verify"
 )
 
-// The promise: the same input gives the same bytes, however it is cut, ordered, packed and counted.
+// The same input gives the same bytes for any split, order, compression, runner and memory.
 func TestSameInputSameBytes(t *testing.T) {
 	lines, temp := corpus(t), t.TempDir()
 	sel := choose(t, "Hamilton", "10", "1%", "7")
@@ -161,7 +161,7 @@ func TestNarrowKeysCountTheSame(t *testing.T) {
 	}
 }
 
-// What is known of the Federalist papers: Mosteller and Wallace, 1964, and the digits of an independent computation.
+// Known results for the Federalist papers: Mosteller and Wallace, 1964, and the digits of an independent computation.
 func TestFederalist(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := runTrain(t, dir, documents(t, federalist), choose(t, "Hamilton", "10")); err != nil {
@@ -205,7 +205,7 @@ func near(t testing.TB, what string, got, want, tolerance float64) {
 	}
 }
 
-// The swap of the classes mirrors the model.
+// Swapping the classes mirrors the model.
 func TestPositiveDefaultsToTheLastLabel(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 	if err := runTrain(t, a, documents(t, federalist), choose(t, "", "10")); err != nil {
@@ -311,7 +311,7 @@ func TestIMDB(t *testing.T) {
 	}
 }
 
-// Where features are alike and the model has some of them only, it has the first by name, from whichever shard.
+// If a model has only some features of a group with equal counts, it has the first by name, from any shard.
 func TestTiesGoToTheFirstNames(t *testing.T) {
 	var text strings.Builder
 	for i := range 1000 {
@@ -340,7 +340,7 @@ func TestTiesGoToTheFirstNames(t *testing.T) {
 	}
 }
 
-// The whole pipeline against the solver alone, on counts that were made with maps.
+// The pipeline gives the same result as the solver alone on counts that were made with maps.
 func TestPipelineAgreesWithTheSolver(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 8 {
@@ -374,7 +374,7 @@ func TestPipelineAgreesWithTheSolver(t *testing.T) {
 		p := read(t, dir)
 		for _, m := range p.Models {
 			want, err := solver.Solve(solver.Problem{Groups: groups, K: m.K, Smoothing: 1}, solver.Settings{})
-			// A search starts where that for the k before has ended, which moves the last digit of the bound.
+			// A search starts at the result for the previous k, which changes the last digit of the bound.
 			if err != nil || m.Gain != want.Gain || math.Abs(m.UpperBoundGain-want.UpperBound) > 1e-13*want.UpperBound || m.M != int64(len(counts)) {
 				t.Errorf("k = %d: gain %v, bound %v; the solver alone: %v, %v, %v", m.K, m.Gain, m.UpperBoundGain, want.Gain, want.UpperBound, err)
 			}
@@ -387,7 +387,7 @@ func TestPipelineAgreesWithTheSolver(t *testing.T) {
 	}
 }
 
-// Beside the counts of a selected feature stand the documents that have it, as the counts have them.
+// A selected feature has the numbers of documents of the counts.
 func TestDocumentsOfFeatures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	labels := []string{"a", "b", "c"}
@@ -420,7 +420,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 	own := save(t, "counts.csv", table)
 	for _, strategy := range []string{"ovr", "ovo", "joint"} {
 		for _, model := range []string{"multinomial", "bernoulli"} {
-			sel := choose(t, "", "5", "40%") // 40 % has features of which others are alike
+			sel := choose(t, "", "5", "40%") // 40 % ends within a group of equal counts
 			sel.Strategy, sel.Model = selection.Strategy(strategy), parseModel(t, model)
 			var rows [][]modelio.FeatureRow
 			for _, from := range []string{counted, own} {
@@ -459,7 +459,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 			}
 		}
 	}
-	// A table that has one number for both does not say.
+	// A table with one number for both has no documents.
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := runSelect(t, dir, save(t, "wide.csv", "feature,a,b\nx,3,1\ny,1,5\n"), nil, choose(t, "", "2")); err != nil {
 		t.Fatal(err)
@@ -474,7 +474,7 @@ func TestDocumentsOfFeatures(t *testing.T) {
 	}
 }
 
-// One word gains nothing, and any is the best: it is the one that most would name.
+// One word gains nothing, so all words tie: the most frequent is selected.
 func TestOneWordOfFederalist(t *testing.T) {
 	for _, strategy := range []selection.Strategy{modelio.OneVersusRest, modelio.Joint} {
 		dir := filepath.Join(t.TempDir(), "out")
@@ -495,7 +495,7 @@ func TestOneWordOfFederalist(t *testing.T) {
 	}
 }
 
-// The last places of a selection may belong to features as good that are left out, and the model says how many.
+// The model has the number of features that tie with the last selected ones but are left out.
 func TestTiesAreTold(t *testing.T) {
 	table := save(t, "counts.csv", "feature,a,b,c\nx,90,0,5\ny,1,80,4\n"+
 		"p,0,3,0\nq,0,3,0\nr,0,3,0\ns,0,3,0\nt,0,3,0\n")
@@ -522,8 +522,7 @@ func TestTiesAreTold(t *testing.T) {
 	}
 }
 
-// What the features are made of stands in the manifest and in the model itself, also where it was made from counts, and
-// with the stop words as words.
+// The manifest and the model have the analyzer with the stop words, even if the model was selected from counts.
 func TestAnalyzerIsTold(t *testing.T) {
 	d := documents(t, federalist)
 	d.Analyzer, d.HashBits, d.StopWords = kernel.Analyzer{Min: 1, Max: 2}, 10, []string{"the", "of", "and", "of"}
@@ -560,7 +559,7 @@ func TestAnalyzerIsTold(t *testing.T) {
 	if a, b := sums(t, trained), sums(t, selected); a[modelio.ModelFile] != b[modelio.ModelFile] || a[modelio.ModelFile] == "" {
 		t.Error("the model of a run and of its counts differ")
 	}
-	// Of characters there are neither words nor stop words; a table does not say what its features are.
+	// N-grams of characters have no stop words; a custom table has no analyzer.
 	d = documents(t, federalist)
 	d.Analyzer = kernel.Analyzer{Unit: kernel.CharWB, Min: 2, Max: 3}
 	chars := filepath.Join(t.TempDir(), "out")

@@ -160,7 +160,6 @@ func (p allClasses) Evaluate(models []modelio.ModelRow, features []Feature) (s S
 
 func (p allClasses) PathBounds([]modelio.PathRow) ([]modelio.PathRow, error) { return nil, nil }
 
-// allClassesSupport is the support of a solved problem.
 type allClassesSupport struct {
 	Parameters joint.Parameters
 	Selector   joint.Selector

@@ -117,7 +117,8 @@ func customCounts(ctx context.Context, name string, classDocuments map[string]in
 	slices.SortFunc(c.Classes, func(a, b modelio.Class) int { return strings.Compare(a.Label, b.Label) })
 	c.Source = countio.Source{Table: name}
 	c.Files = []tableio.FileSum{{Name: name}}
-	c.From, err = identify(ctx, name)
+	sum, err := tableio.Checksum(ctx, name)
+	c.From = modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}
 	return c, err
 }
 
@@ -144,10 +145,4 @@ func checkClassDocuments(name string, classes []string, documents map[string]int
 		}
 	}
 	return nil
-}
-
-// identify returns the size and checksum of a file.
-func identify(ctx context.Context, name string) (modelio.Counts, error) {
-	sum, err := tableio.Checksum(ctx, name)
-	return modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}, err
 }

@@ -30,7 +30,7 @@ func ksOf(path []modelio.PathRow) (ks []int64) {
 	return ks
 }
 
-// completeRow adds what solving finds, except α.
+// completeRow sets the results of solving, except α.
 func completeRow(row *modelio.PathRow, o solver.Outcome) {
 	row.UpperBoundGain, row.Gain, row.Gap, row.Certificate = o.UpperBound, o.Gain, o.Gap, o.Certificate.String()
 }

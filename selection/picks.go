@@ -129,7 +129,6 @@ func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
 	return m.counts(labels, func(i int) float64 { return feat.Documents[i] })
 }
 
-// find returns the models that take a feature.
 func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
 	s.seen++
 	var labels []string
@@ -190,7 +189,7 @@ type pick struct {
 	most     int // bytes to emit at once
 	features []Feature
 	bytes    int
-	partial  map[string]*firstNames // groups of which the model takes only some features
+	partial  map[string]*firstNames // groups from which the model takes only some features
 	seen     int64                  // number of the feature that was offered last
 }
 

@@ -40,7 +40,7 @@ type Problems struct {
 	vectors *solver.Vectors
 	classes []modelio.Class
 
-	// Each takes memory for all counts, and a run needs one of them.
+	// Each needs memory for all counts, and a run needs only one of them.
 	rest func() func(class int32) []solver.Group
 	one  func() func(positive, negative int32) []solver.Group
 }
@@ -50,8 +50,8 @@ func NewProblems(v *solver.Vectors, classes []modelio.Class) *Problems {
 	return &Problems{v, classes, sync.OnceValue(v.OneVersusRest), sync.OnceValue(v.OneVersusOne)}
 }
 
-// Of returns the problem of a model, of which it needs what is known before solving: the strategy, the sides, the model,
-// the method and the smoothing. It may be called from several goroutines.
+// Of returns the problem of a model. It uses only the strategy, the sides, the model, the method and the smoothing of m.
+// It may be called from several goroutines.
 func (p *Problems) Of(m modelio.ModelRow) (Problem, error) {
 	model, err := solver.ParseModel(m.Model)
 	if err != nil {

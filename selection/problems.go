@@ -84,7 +84,7 @@ func versusRest(positive modelio.Class, others func(modelio.Class) *int64) model
 	}
 }
 
-// jointModels returns the rows of a joint model, which have nothing but the classes.
+// jointModels returns the rows of a joint model, with only the classes set.
 func jointModels(classes []modelio.Class) []modelio.ModelRow {
 	rows, others := make([]modelio.ModelRow, len(classes)), documentsOfOthers(classes)
 	for i, c := range classes {

@@ -6,7 +6,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
-// Labels may hold what stands between two labels, or be quoted themselves: no two problems have one name.
+// Labels may contain the separator or be quoted themselves; names of problems are unique nevertheless.
 func TestProblemsHaveDifferentNames(t *testing.T) {
 	labels := []string{
 		"a", "a vs", "a vs b", "b", "c", "vs", "vs c", "vs vs", "a vs vs c", "rest", "vs rest", `"a"`, `"a vs"`, `"a vs" vs c`, `a "vs"`, `\"a`, "a  vs", "avs", "vsc",

@@ -13,7 +13,7 @@ import (
 // request holds the flags that requested a k, and why a rule chose it.
 type request struct{ texts, reasons []string }
 
-// model completes a model with its k and what solving finds, except the parameters.
+// model sets the k of a model and the results of solving, except the parameters.
 func (r request) model(m modelio.ModelRow, o solver.Outcome) modelio.ModelRow {
 	m.K, m.KRequested, m.KReason = o.K, strings.Join(r.texts, ","), strings.Join(r.reasons, "; ")
 	m.Base, m.UpperBoundGain, m.Gain, m.Gap = o.Base, o.UpperBound, o.Gain, o.Gap

@@ -42,7 +42,7 @@ func TestParseK(t *testing.T) {
 	}
 }
 
-// A curve of 10 features, of which the first gains most.
+// A curve of 10 features; the first gains most.
 func TestRulesForK(t *testing.T) {
 	bound := func(k int64) float64 { return 100 * (1 - math.Pow(0.5, float64(k))) }
 	curve := solver.Curve{Features: 10, Bound: bound, Gain: func(k int64) float64 { return bound(k) - 0.1 }}

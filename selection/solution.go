@@ -46,8 +46,8 @@ func (s Solution) counts(labels []string, count func(i int) float64) []float64 {
 	return s.Support.counts(s.Models, labels, count)
 }
 
-// selectedRows returns the rows of the selected features, ranked. Of a group of equal counts of which the solution selects
-// some features only, it keeps the first by name.
+// selectedRows returns the rows of the selected features, ranked. If the solution selects only some features of a group
+// with equal counts, it keeps the first by name.
 func (s Solution) selectedRows(features []Feature) []modelio.FeatureRow {
 	rule, taken := s.Support.rule(), map[string]int64{}
 	ranked := slices.DeleteFunc(s.ranked(features), func(f rankedFeature) bool {
@@ -103,7 +103,6 @@ func (s Solution) ranked(features []Feature) []rankedFeature {
 	return list
 }
 
-// integer converts a number of documents.
 func integer(n float64) *int64 {
 	i := int64(n)
 	return &i

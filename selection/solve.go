@@ -21,7 +21,7 @@ type Params struct {
 	Positive  string // empty: the last label in byte order, or every class if there are more than two
 }
 
-// Solved is a piece of what Solve has found; each has one of the fields.
+// Solved is a piece of the result of Solve, with one of the fields set.
 type Solved struct {
 	Verdict  *modelio.Verdict
 	Solution *Solution
@@ -79,7 +79,6 @@ func (p Params) solve(set *Problems, m modelio.ModelRow) (records []Solved, err 
 	return records, nil
 }
 
-// solvePath solves a problem for every k.
 func (p Params) solvePath(problem Problem, m modelio.ModelRow) (records []Solved, err error) {
 	requested, err := requests(p.K, problem.rules())
 	if err != nil {

@@ -43,8 +43,8 @@ func (t *Tables) Add(s Selected) {
 	t.selected[s.Model] = append(t.selected[s.Model], s.Features...)
 }
 
-// Rank sorts the tables, numbers the features, and checks that every model has the features it was solved for. From a group of
-// which a model has only some features, it keeps the first by name.
+// Rank sorts the tables, ranks the features, and checks that every model has the features it was solved for. If a model has only
+// some features of a group with equal counts, Rank keeps the first by name.
 func (t *Tables) Rank() error {
 	slices.SortFunc(t.solutions, func(a, b Solution) int { return a.model().Key().Compare(b.model().Key()) })
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int { return a.Key().Compare(b.Key()) })

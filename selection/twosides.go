@@ -12,7 +12,7 @@ func init() { gob.Register(twoSidesSupport{}) } // solutions cross a shuffle
 
 // twoSides is a problem of one class against another or the rest.
 type twoSides struct {
-	model   modelio.ModelRow // without what solving finds
+	model   modelio.ModelRow // without the results of solving
 	problem solver.Problem
 }
 
@@ -116,7 +116,6 @@ func (p twoSides) PathBounds(published []modelio.PathRow) ([]modelio.PathRow, er
 	return rows, nil
 }
 
-// twoSidesSupport is the support of a solved problem.
 type twoSidesSupport struct {
 	Parameters solver.Parameters
 	Selector   solver.Selector

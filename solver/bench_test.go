@@ -21,7 +21,7 @@ func zipfCounts(m int) (positive, negative []float64) {
 	return positive, negative
 }
 
-// realCounts are counts of which no pair comes twice.
+// realCounts are random counts; no pair occurs twice.
 func realCounts(m int) (positive, negative []float64) {
 	rng := solvertest.Random(5)
 	positive, negative = make([]float64, m), make([]float64, m)

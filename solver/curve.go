@@ -35,7 +35,7 @@ func (c Curve) ForGain(share float64) int64 {
 	return min(k, c.Features)
 }
 
-// Knee returns the k that maximises (ψ(k)-C) - (k/m)(ψ(m)-C): there the curve of the bound is farthest above the line
+// Knee returns the k that maximizes (ψ(k)-C) - (k/m)(ψ(m)-C): there the curve of the bound is farthest above the line
 // between its ends. As the bound is concave, it is the last k whose feature gains more than the average feature.
 func (c Curve) Knee() int64 {
 	average := c.Bound(c.Features) / float64(c.Features)

@@ -14,7 +14,7 @@
 //	D(J) = min_α Σ_J h_i(α) = Σ_J h_i(α_J),   α_J = B⁺/(B⁺+B⁻)
 //
 // So φ(k) - C = max_J D(J), and by weak duality it is at most ψ(k) - C = min_α s_k(h(α)), a convex problem in one
-// variable. [Solve] minimises ψ exactly with cuts (dual.go), recovers a support and improves it by swaps (primal.go), and
+// variable. [Solve] minimizes ψ exactly with cuts (dual.go), recovers a support and improves it by swaps (primal.go), and
 // enumerates the few features whose side the bound does not settle (enumerate.go). If the enumeration completes, the
 // support is proven optimal.
 //

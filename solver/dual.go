@@ -18,9 +18,9 @@ func (c *cut) value(o odds) float64 {
 	return c.gain + divergence(c.positive, c.negative, alpha, beta)
 }
 
-func (c *cut) minimiser() odds { return odds(c.positive / c.negative) }
+func (c *cut) minimizer() odds { return odds(c.positive / c.negative) }
 
-// dual is the state of the search for ψ(k)-C = min_α s_k(h(α)). The minimiser lies between low and high; lowCut and
+// dual is the state of the search for ψ(k)-C = min_α s_k(h(α)). The minimizer lies between low and high; lowCut and
 // highCut are the cuts found there, the first falling and the second rising.
 type dual struct {
 	ranking         *ranking // narrowed to what is open between low and high
@@ -37,11 +37,11 @@ type dual struct {
 // them: the best support may have them on the other side.
 const openShare = 0.02
 
-// minimise finds ψ(k)-C for 1 ≤ k < number of features, when both classes have mass. Each evaluation yields a cut; the
-// next point is where the model made of the two cuts nearest to the minimiser has its own minimum. That point depends
+// minimize finds ψ(k)-C for 1 ≤ k < number of features, when both classes have mass. Each evaluation yields a cut; the
+// next point is where the model made of the two cuts nearest to the minimizer has its own minimum. That point depends
 // only on the pair of cuts and no pair repeats, so the search is finite. It needs 3 to 30 evaluations; all but two to four
 // of them score only the few groups that are still open.
-func minimise(r *ranking, k int64, start odds, s Settings) *dual {
+func minimize(r *ranking, k int64, start odds, s Settings) *dual {
 	d := &dual{ranking: r, k: k, high: point{odds: odds(inf)}, upper: inf, best: start}
 	for next := start; ; {
 		if d.evaluations == s.MaxEvaluations {
@@ -114,10 +114,10 @@ func (d *dual) at(o odds) top {
 	return t
 }
 
-// polish moves the best point to the cut's own minimiser: s_k(h) is so flat there that its value determines α only to the
+// polish moves the best point to the cut's own minimizer: s_k(h) is so flat there that its value determines α only to the
 // square root of the tolerance.
 func (d *dual) polish(c *cut) {
-	o := c.minimiser()
+	o := c.minimizer()
 	if o == c.at || !(c.positive > 0 && c.negative > 0) || !d.brackets(o) {
 		return
 	}
@@ -126,16 +126,16 @@ func (d *dual) polish(c *cut) {
 	}
 }
 
-// model returns the minimiser of the greater of the two cuts, and its value there: a lower bound of ψ(k)-C.
+// model returns the minimizer of the greater of the two cuts, and its value there: a lower bound of ψ(k)-C.
 func (d *dual) model() (odds, float64) {
 	a, b := d.lowCut, d.highCut
 	switch {
 	case b == nil:
-		return a.minimiser(), a.gain
+		return a.minimizer(), a.gain
 	case a == nil:
-		return b.minimiser(), b.gain
+		return b.minimizer(), b.gain
 	}
-	ma, mb := a.minimiser(), b.minimiser()
+	ma, mb := a.minimizer(), b.minimizer()
 	if ma < d.high.odds && b.value(ma) <= a.gain {
 		return ma, a.gain
 	}
@@ -162,7 +162,7 @@ func (d *dual) model() (odds, float64) {
 	return (x + y) / 2, bound
 }
 
-// middle returns a point in the bracket, for the case that rounding puts the model's minimiser outside.
+// middle returns a point in the bracket, for the case that rounding puts the model's minimizer outside.
 func (d *dual) middle() odds {
 	low, high := d.low.odds, d.high.odds
 	switch {

@@ -29,7 +29,7 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 		index := indexOf(groups, positive, negative)
 		what := fmt.Sprintf("%s k=%d %v %v", kind, k, positive, negative)
 		r := newRanking(groups, Settings{}.WithDefaults())
-		d := minimise(r, int64(k), odds(1), Settings{}.WithDefaults())
+		d := minimize(r, int64(k), odds(1), Settings{}.WithDefaults())
 		f := newFrame(r, int64(k), d.best)
 		start := f.measure(solvertest.RandomSupport(rng, len(groups), index, k))
 		for range rng.IntN(2) * 300 {

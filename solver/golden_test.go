@@ -13,7 +13,7 @@ import (
 
 const goldenDir = "../testdata/golden"
 
-// problemOf builds the problem of an instance in groups, or with every feature a group of its own.
+// problemOf builds the problem of an instance in groups, or with each feature in a separate group.
 func problemOf(t *testing.T, in golden.Instance, k int64, grouped bool) (Problem, []int) {
 	t.Helper()
 	p := Problem{K: k, Smoothing: float64(in.Smoothing), DocumentsPositive: float64(in.NPlus), DocumentsNegative: float64(in.NMinus)}

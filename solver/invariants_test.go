@@ -132,7 +132,7 @@ func TestBruteForce(t *testing.T) {
 			}
 			solvertest.Near(t, what+" gain", r.Gain, want[k], 1e-11*want[k]+1e-13)
 			if k > 0 && k < m {
-				// ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), of which a solver of ψ alone can be held to the last two.
+				// ψ(k-1) ≤ φ(k) ≤ ψ(k) ≤ φ(k+1), of which a solver of ψ alone guarantees the last two.
 				slack := 1e-12*r.UpperBound + 1e-13
 				if r.UpperBound < want[k]-slack || r.UpperBound > want[k+1]+slack {
 					t.Errorf("%s: bound %v is not between φ(k) = %v and φ(k+1) = %v", what, r.UpperBound, want[k], want[k+1])

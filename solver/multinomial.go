@@ -38,18 +38,18 @@ func (m *multinomial) closed(k int64) bool {
 	return k == 0 || m.positive == 0 || m.negative == 0 || k >= m.present
 }
 
-// minimise starts at the last α at which all groups were scored, to reuse the scores.
-func (m *multinomial) minimise(k int64) *dual {
+// minimize starts at the last α at which all groups were scored, to reuse the scores.
+func (m *multinomial) minimize(k int64) *dual {
 	start := m.share()
 	if m.ranking.kept.scores != nil {
 		start = m.ranking.kept.odds
 	}
-	return minimise(m.ranking, k, start, m.settings)
+	return minimize(m.ranking, k, start, m.settings)
 }
 
 func (m *multinomial) bound(k int64) float64 {
 	if !m.closed(k) {
-		return m.minimise(k).upper
+		return m.minimize(k).upper
 	}
 	return m.solve(k).UpperBound
 }
@@ -63,7 +63,7 @@ func (m *multinomial) solve(k int64) Result {
 	case m.closed(k):
 		r.Take = m.ranking.take(m.ranking.at(m.share(), k))
 	default:
-		d := m.minimise(k)
+		d := m.minimize(k)
 		r.Status, r.Evaluations = d.status, d.evaluations
 		r.UpperBound, r.Odds = d.upper, float64(d.best)
 		if k == 1 || m.settings.boundOnly {

@@ -15,7 +15,7 @@ type point struct {
 	scored
 }
 
-// narrow returns the ranking of the groups that stay open if the minimiser lies between two points, and the two points with
+// narrow returns the ranking of the groups that stay open if the minimizer lies between two points, and the two points with
 // the scores of these groups. A score is a convex function of α with its minimum at the feature's own share. So within the
 // bracket it is at most the larger of its values at the ends, and at least the smaller one unless the feature's own share
 // lies in the bracket. The k-th largest of these bounds are bounds of λ; features farther than slack from them keep their
@@ -90,7 +90,6 @@ func (r *ranking) place(i int) int32 {
 	return r.index[i]
 }
 
-// open copies the groups that stay open.
 func (r *ranking) open(from *ranking, stays []int32) {
 	r.groups = make([]Group, len(stays))
 	for i, at := range stays {

@@ -9,7 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Model is the naive Bayes model whose likelihood is maximised.
+// Model is the naive Bayes model whose likelihood is maximized.
 type Model int
 
 const (
@@ -130,11 +130,11 @@ type Status int
 const (
 	// Closed: the answer has a closed form; there was no search.
 	Closed Status = iota
-	// Smooth: the minimiser of the bound is the support's own α_J, so the bound is attained.
+	// Smooth: the minimizer of the bound is the support's own α_J, so the bound is attained.
 	Smooth
-	// Kink: two supports tie at the minimiser, so the bound may be above φ(k).
+	// Kink: two supports tie at the minimizer, so the bound may be above φ(k).
 	Kink
-	// Resolution: the bracket shrank to neighbouring numbers; the bound is exact up to rounding.
+	// Resolution: the bracket shrank to neighboring numbers; the bound is exact up to rounding.
 	Resolution
 	// Stopped: the limit on evaluations was reached; the bound holds, but is not minimal.
 	Stopped

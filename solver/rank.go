@@ -7,7 +7,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/topk"
 )
 
-// ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimiser is known to lie in a bracket, most features
+// ranking evaluates s_k(h(α)) for the groups of a problem. Once the minimizer is known to lie in a bracket, most features
 // belong to the top k throughout the bracket, or do not; narrow keeps the others, which are called open.
 type ranking struct {
 	all    []Group // of the problem, smoothed
@@ -194,7 +194,7 @@ func (r *ranking) top(k int64) top {
 	return t
 }
 
-// each calls visit with every open group of which the set has n > 0 features, in the order of the groups.
+// each calls visit with every open group with n > 0 features in the set, in the order of the groups.
 func (r *ranking) each(t top, visit func(i int, n int64)) {
 	left := t.atLambda
 	for i, s := range r.scores {

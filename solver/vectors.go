@@ -42,7 +42,7 @@ func (v *Vectors) Entries(i int) (classes []int32, counts []float64) {
 	return v.class[from:to], v.count[from:to]
 }
 
-// Size returns how many features vector i stands for.
+// Size returns the number of features with vector i.
 func (v *Vectors) Size(i int) int64 { return v.size[i] }
 
 // Add appends a vector: the counts of size features. Classes are numbers from 0 to C-1 in ascending order. Counts of zero
@@ -138,16 +138,14 @@ func Sum(counts []float64) (s float64) {
 	return s
 }
 
-// Versus returns the count of one class in a vector, and the sum of all others.
-func Versus(classes []int32, counts []float64, class int32) (count, rest float64) {
+// sumOfOthers adds the counts of all classes but one.
+func sumOfOthers(classes []int32, counts []float64, class int32) (sum float64) {
 	for j, c := range classes {
-		if c == class {
-			count = counts[j]
-		} else {
-			rest += counts[j]
+		if c != class {
+			sum += counts[j]
 		}
 	}
-	return count, rest
+	return sum
 }
 
 // OneVersusRest returns a function that makes the groups of a class against the sum of all others. A call takes time for the
@@ -174,7 +172,7 @@ func (v *Vectors) OneVersusRest() func(class int32) []Group {
 			rest := sums[e.vector] - e.count
 			if !exact[e.vector] {
 				classes, counts := v.Entries(int(e.vector))
-				_, rest = Versus(classes, counts, class)
+				rest = sumOfOthers(classes, counts, class)
 			}
 			t.add(Group{e.count, rest, v.size[e.vector]})
 			absent[place[e.vector]].Size -= v.size[e.vector]

@@ -1,4 +1,4 @@
-// Package transforms has the steps of the pipelines, one a file, in the order in which data meets them:
+// Package transforms has the steps of the pipelines, one in each file. In the order of the data:
 //
 //	Begin           claims the output and splits the files into ranges
 //	CountFeatures   ranges → count blocks by shard, and totals
@@ -32,7 +32,7 @@ func init() {
 	register.Emitter1[[]byte]()
 }
 
-// BeginParams parameterise Begin.
+// BeginParams are the parameters of Begin.
 type BeginParams struct {
 	Run        modelio.Run
 	Output     string

@@ -21,13 +21,13 @@ func init() {
 type CommitParams struct {
 	Run    modelio.Run
 	Output string
-	Counts *modelio.Counts // that a selection was made from; nil if the run counted
+	Counts *modelio.Counts // the input of a selection; nil if the run counted
 
 	Analyzer *modelio.Analyzer // nil if it is unknown
 }
 
-// Commit writes the features, the models and the path, and publishes the run; or, after a verdict, removes what was
-// written and leaves the verdict. It takes PCollections<[]byte> of one Reconciled, of Solved, and of Selected.
+// Commit writes the features, the models and the path, and publishes the run. After a verdict it removes the files of the
+// run and writes the verdict. It takes PCollections<[]byte> of one Reconciled, of Solved, and of Selected.
 func Commit(s beam.Scope, reconciled, solved, selected beam.PCollection, p CommitParams) {
 	s = s.Scope("transforms.Commit")
 	beam.ParDo0(s, &commitFn{p}, beam.CoGroupByKey(s,

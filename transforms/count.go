@@ -179,12 +179,12 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	if f.found.refused != nil {
 		totals = *f.found.refused
 	}
-	totals.normalise()
+	totals.normalize()
 	pieces, err := totals.pieces()
 	return emitRecords(emitTotals, pieces, err)
 }
 
-// refuse ends the reading of an input that is wrong. The audit reports why, so it is not an error of the bundle.
+// refuse ends the reading of an input that is wrong. Reconcile reports why, so it is not an error of the bundle.
 func (f *found) refuse(t Totals) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +206,6 @@ func (f *found) admit(label string, most int) bool {
 	return true
 }
 
-// add adds the totals of a worker.
 func (f *found) add(t Totals) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -270,7 +269,7 @@ func (w *countWorker) newCounter() *kernel.Counter {
 }
 
 // read counts the documents of one range. A file with wrong content is not an error, because a retry would not help: it is
-// reported to the audit.
+// reported to Reconcile.
 func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	var read Totals
 	rejected := map[corpusio.Reason]int64{}
@@ -324,7 +323,6 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	return nil
 }
 
-// show moves the counters.
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
 	if w.only != nil {
 		return

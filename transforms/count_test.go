@@ -96,7 +96,7 @@ func counts(t *testing.T, fn *countFn, elements [][]byte) (sum Totals, err error
 	return sum, err
 }
 
-// The reading ends with the first class too many, whichever goroutine meets it, and what was found is no error.
+// The reading ends when a goroutine finds one class too many; that is not an error of the bundle.
 func TestReadingEndsWithTooManyClasses(t *testing.T) {
 	var texts []string
 	for i := range 8 {
@@ -134,7 +134,7 @@ func TestReadingEndsWithAHeader(t *testing.T) {
 	}
 }
 
-// A panic in a goroutine would end the process; it goes on in Beam's own, which makes it an error of the bundle.
+// A panic in a goroutine would end the process; it is passed to Beam's goroutine, which makes it an error of the bundle.
 func TestAPanicWhileCountingReachesBeam(t *testing.T) {
 	list := elements(t, "faulty://panic=100", 100, strings.Repeat("a\tsome words\n", 100))
 	for _, threads := range []int{1, 3} {

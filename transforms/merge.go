@@ -114,7 +114,6 @@ func (f *mergeFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emitPart
 	return f.workers.Finish(pool.Outputs(emitPart, emitPairs))
 }
 
-// merge merges one shard.
 func (f *mergeFn) merge(ctx context.Context, in shardInput, emit pool.Emitter) error {
 	part, hist, err := f.write(ctx, in)
 	if err == nil {

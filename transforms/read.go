@@ -76,7 +76,6 @@ func CreateTotals(s beam.Scope, classes []modelio.Class) beam.PCollection {
 	return createSingles(s, pieces)
 }
 
-// createSingles creates a PCollection<[]byte> of values.
 func createSingles[T any](s beam.Scope, values []T) beam.PCollection {
 	var singles []any
 	for _, v := range values {
@@ -123,7 +122,6 @@ func (f *readFn) FinishBundle(_ context.Context, emitPart, emitPairs func([]byte
 	return f.workers.Finish(pool.Outputs(emitPart, emitPairs))
 }
 
-// read reads one file.
 func (f *readFn) read(ctx context.Context, sum tableio.FileSum, emit pool.Emitter) error {
 	emitPart := func(b []byte) { emit(0, b) }
 	part := Part{FileSum: sum}
@@ -158,7 +156,7 @@ func (f *readFn) read(ctx context.Context, sum tableio.FileSum, emit pool.Emitte
 	return emitRecord(emitPart, part)
 }
 
-// emitDamaged emits a damaged part, which the audit reports. It returns other errors.
+// emitDamaged emits a damaged part, which Reconcile reports. It returns other errors.
 func emitDamaged(emit func([]byte), part Part, err error) error {
 	var damaged *countio.DamagedError
 	if !errors.As(err, &damaged) {

@@ -58,7 +58,7 @@ func (f *reconcileFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, em
 	if err := each(totals, func(t Totals) error { total.add(t); return nil }); err != nil {
 		return err
 	}
-	total.normalise()
+	total.normalize()
 	var list []Part
 	if err := each(parts, func(p Part) error { list = append(list, p); return nil }); err != nil {
 		return err

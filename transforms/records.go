@@ -15,37 +15,35 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
-// What crosses a shuffle is a count block (package block) or one of the records below, as bytes. Each is small, or is
-// cut into pieces of at most MaxElement bytes: larger elements exhaust the heap of Flink and the memory of Prism.
+// A shuffle transports count blocks (package block) and the records below, as bytes. A record is small, or is cut into
+// pieces of at most MaxElement bytes: larger elements exhaust the heap of Flink and the memory of Prism.
 
-// MaxElement is the size in bytes that no element between two steps exceeds, but for a single large record.
+// MaxElement is the maximum size in bytes of an element between two steps, unless a single record is larger.
 const MaxElement = 1 << 20
 
-// Totals is what a worker has read besides the features. Totals add up in any order to the same, once they are in
-// normal form.
+// Totals is what a worker has read besides the features. Their sum does not depend on the order, once it is normalized.
 type Totals struct {
 	Verdict *modelio.Verdict // of SumTotals; set if nothing is to be published
 
 	Classes  map[string]ClassTotal
 	Drops    modelio.Drops
-	Examples []corpusio.Rejection    // the first few, by file and place
-	Spans    []corpusio.Span         // what was read
+	Examples []corpusio.Rejection    // the first few, by file and offset
+	Spans    []corpusio.Span         // ranges that were read
 	Corrupt  []corpusio.CorruptError // the first few
 
-	// What ends the reading at once; the rest is not complete then.
+	// These end the reading at once; the other fields are then incomplete.
 	TooMany bool                   // classes
 	Headers []corpusio.HeaderError // the first few
 }
 
-// ClassTotal sums a class. The numbers are integers, which a float64 holds exactly up to 2⁵³, unless they come from a
-// table of the user's own.
+// ClassTotal is the sum of a class. The numbers are integers, exact up to 2⁵³, unless they come from a custom table.
 type ClassTotal struct {
 	Documents int64
 	Tokens    float64
 	Postings  float64
 }
 
-// maxExamples is how many rejections, and corrupt files, are remembered.
+// maxExamples is the number of rejections, of corrupt files and of headers that are kept.
 const maxExamples = 10
 
 func (t *Totals) add(o Totals) {
@@ -77,8 +75,8 @@ func (t *Totals) add(o Totals) {
 	}
 }
 
-// normalise sorts the lists, joins spans that follow each other, and forgets all but the first few examples.
-func (t *Totals) normalise() {
+// normalize sorts the lists, joins adjacent spans, and drops all but the first few examples.
+func (t *Totals) normalize() {
 	slices.SortFunc(t.Examples, func(a, b corpusio.Rejection) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})
@@ -123,7 +121,6 @@ func (t Totals) pieces() ([]Totals, error) {
 	return slices.Concat([]Totals{rest}, classes, spans), err
 }
 
-// rejected is how many lines were no documents.
 func (t Totals) rejected() (n int64) {
 	for _, lines := range t.Drops.Lines {
 		n += lines
@@ -131,7 +128,7 @@ func (t Totals) rejected() (n int64) {
 	return n
 }
 
-// ClassList is a piece of the list of all classes. Their places in the sorted list are their numbers.
+// ClassList is a piece of the list of all classes. A class is numbered by its index in the sorted list.
 type ClassList struct {
 	Verdict bool // the totals have one, and nothing is to be merged
 	Labels  []string
@@ -152,19 +149,19 @@ func readClasses(next func(*[]byte) bool) (*block.Classes, error) {
 	return block.NewClasses(all.Labels)
 }
 
-// Part is a part of the counts, written or read: its file and the sums over its rows.
+// Part is a part of the counts: its file and the sums of its rows.
 type Part struct {
 	tableio.FileSum
 	Features int64
 
-	// The classes that have any counts here, by number, and their sums.
+	// The numbers of the classes with counts in this part, and their sums.
 	Classes []int32
 	Sums    []ClassTotal
 
-	Damaged string // what is wrong with it, if it cannot be used
+	Damaged string // the error, if it cannot be used
 }
 
-// sum notes the sums of all classes.
+// sum sets the sums, given those of all classes.
 func (p *Part) sum(sums []ClassTotal) {
 	for class, s := range sums {
 		if s != (ClassTotal{}) {
@@ -173,8 +170,8 @@ func (p *Part) sum(sums []ClassTotal) {
 	}
 }
 
-// Reconciled is the result of Reconcile: the classes, totals and files of the counts, or a verdict. It is sent in Pieces pieces, whose
-// lists are joined in the order of Piece.
+// Reconciled is the result of Reconcile: the classes, totals and files of the counts, or a verdict. It is sent in Pieces
+// pieces, whose lists are joined in the order of Piece.
 type Reconciled struct {
 	Piece, Pieces int
 
@@ -188,7 +185,7 @@ type Reconciled struct {
 	Warnings []string
 }
 
-// pieces cuts the outcome into pieces, for joinReconciled.
+// pieces cuts the result into pieces, for joinReconciled.
 func (a Reconciled) pieces() ([]Reconciled, error) {
 	rest := a
 	rest.Classes, rest.Inputs, rest.Files, rest.Warnings = nil, nil, nil, nil
@@ -212,7 +209,7 @@ func (a Reconciled) pieces() ([]Reconciled, error) {
 	return all, err
 }
 
-// joinReconciled joins the pieces of one outcome, which come in any order.
+// joinReconciled joins the pieces of one result, in any order.
 func joinReconciled(next func(*[]byte) bool) (a Reconciled, err error) {
 	var pieces []Reconciled
 	if err := each(next, func(p Reconciled) error { pieces = append(pieces, p); return nil }); err != nil {
@@ -271,7 +268,7 @@ func each[T any](next func(*[]byte) bool, visit func(T) error) error {
 	return nil
 }
 
-// cut cuts a list into records of at most MaxElement bytes each, unless a single value takes more.
+// cut divides a list into records of at most MaxElement bytes each, unless a single value is larger.
 func cut[T, R any](values []T, record func([]T) R) ([]R, error) {
 	if len(values) == 0 {
 		return nil, nil
@@ -289,7 +286,7 @@ func cut[T, R any](values []T, record func([]T) R) ([]R, error) {
 	return append(first, second...), err
 }
 
-// emitRecords emits each of a list of records, unless it could not be made.
+// emitRecords emits records, or returns err, the error of making them.
 func emitRecords[T any](emit func([]byte), records []T, err error) error {
 	for _, r := range records {
 		if err == nil {

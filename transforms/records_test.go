@@ -41,13 +41,13 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 		}
 		sum := func() Totals {
 			var total Totals
-			for len(list) > 0 { // in groups that are normalised on their own
+			for len(list) > 0 { // in groups that are normalized separately
 				n := 1 + rng.IntN(len(list))
 				var part Totals
 				for _, t := range list[:n] {
 					part.add(t)
 				}
-				part.normalise()
+				part.normalize()
 				pieces, err := part.pieces()
 				if err != nil {
 					t.Fatal(err)
@@ -57,7 +57,7 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 				}
 				list = list[n:]
 			}
-			total.normalise()
+			total.normalize()
 			return total
 		}
 		all := slices.Clone(list)
@@ -204,7 +204,7 @@ func TestReconcileNoticesUnreadBytes(t *testing.T) {
 		"none":  {nil, 1, "0 files were read, but 1 were expected"},
 	} {
 		total := Totals{Spans: c.spans}
-		total.normalise()
+		total.normalize()
 		err := checkCoverage(total.Spans, c.files)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)

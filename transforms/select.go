@@ -16,7 +16,7 @@ func init() {
 	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func([]byte), error](&selectFn{})
 }
 
-// SelectParams parameterise SelectFeatures.
+// SelectParams are the parameters of SelectFeatures.
 type SelectParams struct {
 	Source countio.Source // where the parts are
 	Model  solver.Model
@@ -25,8 +25,8 @@ type SelectParams struct {
 }
 
 // SelectFeatures reads the parts again and picks the features of every model. It takes a PCollection<[]byte> of Parts,
-// and as side input one of Solved, and returns a PCollection<[]byte> of Selected. Of features that are alike, and of
-// which a model has some only, each part gives as many as the model has: the first by name.
+// and as side input one of Solved, and returns a PCollection<[]byte> of Selected. If a model has only n of a group of
+// features with equal counts, each part returns the first n by name.
 func SelectFeatures(s beam.Scope, parts, solved beam.PCollection, p SelectParams) beam.PCollection {
 	s = s.Scope("transforms.SelectFeatures")
 	return beam.ParDo(s, &selectFn{Params: p}, parts, beam.SideInput{Input: solved})

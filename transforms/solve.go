@@ -14,7 +14,7 @@ func init() {
 	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&solveFn{})
 }
 
-// Solve solves every problem for every requested k, and for those of the path. It takes a PCollection<[]byte> of one
+// Solve solves every problem for the requested ks and those of the path. It takes a PCollection<[]byte> of one
 // Reconciled and one of the pieces of the histogram, and returns a PCollection<[]byte> of selection.Solved. It needs memory
 // for the histogram: the distinct counts.
 func Solve(s beam.Scope, reconciled, pieces beam.PCollection, p selection.Params) beam.PCollection {

@@ -18,7 +18,7 @@ func TestChangedBytesMayPass(t *testing.T) {
 		"corrupt":  {Corrupt: []corpusio.CorruptError{{File: file.Name}}},
 	} {
 		totals.Spans = []corpusio.Span{{File: file, Start: 0, End: 4, CRC: 2}, {File: file, Start: 4, End: 10, CRC: 3}}
-		totals.normalise()
+		totals.normalize()
 		v := validateInput(t.Context(), totals, ReconcileParams{Files: 1})
 		if v == nil || v.Exit != modelio.ExitFailed || !strings.HasPrefix(v.Message, "gs://b/in: checksum mismatch: ") {
 			t.Errorf("%s: %+v", what, v)

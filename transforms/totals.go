@@ -48,7 +48,7 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 	if err != nil {
 		return err
 	}
-	sum.normalise()
+	sum.normalize()
 	sum.Verdict = validateInput(ctx, sum, f.Params)
 	labels := slices.Sorted(maps.Keys(sum.Classes))
 	if _, err := block.NewClasses(labels); err != nil {

@@ -129,7 +129,6 @@ func formatGain(x float64) string {
 	return humanize.FormatFloat("#,###.######", x)
 }
 
-// formatAlphas lists the α of a model.
 func formatAlphas(rows []modelio.ModelRow) string {
 	var list []string
 	for i, m := range rows {

@@ -17,7 +17,7 @@ var chartTemplate = template.Must(template.New("chart").Parse(chartFile))
 const (
 	labelWidth = 240
 	panelWidth = 220
-	barWidth   = 140 // of the longest; its value stands behind it
+	barWidth   = 140 // of the longest; its value is at the right of it
 	barHeight  = 24
 	top        = 64
 )
@@ -35,7 +35,7 @@ type bar struct {
 	Ours        bool
 }
 
-// chart draws the medians of all that had the same text, as horizontal bars.
+// chart draws the medians of the commands with the same text as horizontal bars.
 func (r report) chart(w io.Writer) error {
 	panels := []panel{
 		r.panel("CPU, seconds", cpu, digits),

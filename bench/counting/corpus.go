@@ -19,14 +19,14 @@ import (
 
 const defaultCorpus = "../shared/data/imdb/train.tsv.gz"
 
-// text is what the text to be counted is made of: a corpus, or a seed.
+// text is the source of the text to be counted: a corpus, or a seed.
 type text struct {
 	corpus              string
 	vocabulary, classes int
 	seed                uint64
 }
 
-// write writes about so many bytes of documents, says what they are, and returns how many it wrote.
+// write writes documents of about that many bytes, and returns a description and the exact size.
 func (t text) write(name string, bytes int64) (what string, size int64, err error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -99,14 +99,14 @@ func appendWord(line []byte, rank uint64) []byte {
 	return append(line, ' ')
 }
 
-// needDisk says so if a folder has no room for so many bytes.
+// needDisk returns an error if a folder has less free space.
 func needDisk(dir string, bytes int64) error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return err
 	}
 	if free := uint64(s.Bavail) * uint64(s.Bsize); free < uint64(bytes) {
-		return fmt.Errorf("%s has %s free, and %s are needed: TMPDIR names another folder", filepath.Dir(dir), humanize.Bytes(free), humanize.Bytes(uint64(bytes)))
+		return fmt.Errorf("%s has %s free, and %s are needed; set TMPDIR to another folder", filepath.Dir(dir), humanize.Bytes(free), humanize.Bytes(uint64(bytes)))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // loop is the bare loop: it reads a file, 256 KB at a time, and counts its documents. With several threads each has a
-// part of the file, and tables of its own, which nobody merges.
+// part of the file and separate tables, which are not merged.
 func loop(name, threads, ngrams string) (err error) {
 	n, err := strconv.Atoi(threads)
 	if err != nil {

@@ -33,8 +33,7 @@ func main() {
 }
 
 func run() error {
-	// This process stays small and starts others: what the system calls the peak memory of a process includes that of
-	// the one it was forked from.
+	// This process stays small, because the peak memory of a child includes that of the process that forked it.
 	if len(os.Args) == 5 && os.Args[1] == "loop" {
 		return loop(os.Args[2], os.Args[3], os.Args[4])
 	}
@@ -42,14 +41,14 @@ func run() error {
 	flag.IntVar(&o.rounds, "rounds", 5, "measured runs of each command, after one to warm up")
 	flag.Int64Var(&o.megabytes, "megabytes", 332, "size of the text")
 	flag.StringVar(&o.text.corpus, "corpus", defaultCorpus, "documents to copy, plain or gzip, or none")
-	flag.IntVar(&o.text.vocabulary, "vocabulary", 300_000, "different words of the text that is made without a corpus")
-	flag.IntVar(&o.text.classes, "classes", 2, "its classes")
-	flag.Uint64Var(&o.text.seed, "seed", 1, "its seed")
+	flag.IntVar(&o.text.vocabulary, "vocabulary", 300_000, "distinct words of the generated text")
+	flag.IntVar(&o.text.classes, "classes", 2, "classes of the generated text")
+	flag.Uint64Var(&o.text.seed, "seed", 1, "seed of the generated text")
 	flag.StringVar(&o.ngrams, "ngrams", words, "lengths of n-grams to count, MIN,MAX")
-	flag.Int64Var(&o.scale, "scale", 0, "measures sparsenb also on so many copies of the text, unless it is 0")
+	flag.Int64Var(&o.scale, "scale", 0, "also measure sparsenb on this number of copies of the text; 0: do not")
 	flag.StringVar(&o.python, "python", "python3", "a Python with the packages of bench/requirements.txt, or - for none")
 	flag.StringVar(&o.out, "out", filepath.Join("out", "bench"), "folder for the table and the chart")
-	made := flag.String("make", "", "file for the text; nothing is measured")
+	made := flag.String("make", "", "only generate the text, into this file")
 	flag.Parse()
 	if flag.NArg() > 0 || o.rounds < 1 || o.megabytes < 1 || o.scale < 0 || o.text.vocabulary < 1 || o.text.classes < 1 {
 		flag.Usage()
@@ -60,7 +59,7 @@ func run() error {
 		fmt.Println(what)
 		return err
 	}
-	// Interrupted, it still removes its files.
+	// An interrupted run removes its files, too.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	dir, err := os.MkdirTemp("", "sparsenb-bench-")
@@ -79,7 +78,7 @@ type options struct {
 
 // bench makes the text and measures everything, with its files in a folder.
 func (o options) bench(ctx context.Context, dir string) error {
-	// Some peers write the text once more, in their own format.
+	// Some peers write a copy of the text in another format.
 	if err := needDisk(dir, o.megabytes*1e6*(2+o.scale)); err != nil {
 		return err
 	}
@@ -132,7 +131,7 @@ const (
 	words    = "1,1" // n-grams of one word
 )
 
-// countCommand is sparsenb itself. What it has counted is in its manifest.
+// countCommand is sparsenb itself. Its counts are in its manifest.
 func countCommand(name, sparsenb, file, output, ngrams string) command {
 	args := []string{sparsenb, "count", "--input=" + file, "--output=" + output}
 	if ngrams != words {

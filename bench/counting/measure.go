@@ -24,10 +24,10 @@ type command struct {
 	unasked string                              // why it is not run
 }
 
-// counts are what tells whether two commands did the same work. Some do not know how many different features they saw.
+// counts show whether two commands did the same work. Some do not know the number of distinct features.
 type counts struct{ Tokens, Features int64 }
 
-// sample is what a process and those that it started took.
+// sample is the usage of a process and its children.
 type sample struct{ wall, cpu, memory float64 } // seconds, seconds, MB
 
 type row struct {
@@ -37,7 +37,7 @@ type row struct {
 	failure string // why there are no samples
 }
 
-// measure runs the commands alternately, so that they meet the same machine. The first round is not measured.
+// measure runs the commands alternately, so that changes of the machine affect all. The first round is not measured.
 func measure(ctx context.Context, commands []command, rounds int) ([]row, error) {
 	if err := adoptOrphans(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func measure(ctx context.Context, commands []command, rounds int) ([]row, error)
 			if r.name == ours {
 				expected = r.counts
 			}
-			// Others may differ in what a letter is, but not by more than a token in a thousand.
+			// Other tools may define letters differently, but only for one token in a thousand.
 			if off := r.counts.Tokens - expected.Tokens; err == nil && r.peer && math.Abs(float64(off)) > float64(expected.Tokens)/1000 {
 				err = fmt.Errorf("counted %d tokens where sparsenb counted %d", r.counts.Tokens, expected.Tokens)
 			}

@@ -45,7 +45,7 @@ func main() {
 	}
 }
 
-// zipfCounts are the counts of m words whose frequencies fall with their rank, as text has it, in two classes. One is added
+// zipfCounts are the counts of m words with a Zipf distribution in two classes. One is added
 // to each, as smoothing does.
 func zipfCounts(m int) (positive, negative []float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -58,7 +58,7 @@ func zipfCounts(m int) (positive, negative []float64) {
 	return positive, negative
 }
 
-// realCounts are counts of which no pair comes twice.
+// realCounts are random counts; no pair occurs twice.
 func realCounts(m int) (positive, negative []float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range m {
@@ -75,7 +75,6 @@ type instance struct {
 	path               bool
 }
 
-// step is something that is measured.
 type step struct {
 	name  string
 	times []float64 // CPU seconds
@@ -191,7 +190,7 @@ func (in instance) numpy() (seconds, bound float64, err error) {
 	return seconds, bound, err
 }
 
-// time adds what do takes, and returns it: seconds of CPU.
+// time measures do, and returns the seconds of CPU.
 func (s *step) time(do func()) float64 {
 	runtime.GC()
 	start := cpu()

@@ -37,7 +37,6 @@ features from them.
 	},
 }
 
-// size returns the bytes of all files.
 func size(files []corpusio.File) (n int64) {
 	for _, f := range files {
 		n += f.Size

@@ -59,7 +59,6 @@ func (f flags) parse(args []string) (arguments []string, err error) {
 	}
 }
 
-// explain rewords an error of package flag.
 func (f flags) explain(err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
@@ -177,7 +176,6 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// list is a flag that may be repeated.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, " ") }

@@ -1,4 +1,4 @@
-// Command sparsenb selects, from labelled text of any size, the few features of the maximum-likelihood sparse naive Bayes
+// Command sparsenb selects, from labeled text of any size, the few features of the maximum-likelihood sparse naive Bayes
 // model, and proves how close the selection is to the optimum. "sparsenb help" is its manual.
 package main
 

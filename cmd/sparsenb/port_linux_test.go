@@ -118,7 +118,7 @@ func socketsOf(t *testing.T, pid int) (inodes []string) {
 	for _, file := range files {
 		target, err := os.Readlink(filepath.Join(dir, file.Name()))
 		if err != nil {
-			continue // closed meanwhile
+			continue // closed since
 		}
 		if inode, ok := strings.CutPrefix(target, "socket:["); ok {
 			inodes = append(inodes, strings.TrimSuffix(inode, "]"))

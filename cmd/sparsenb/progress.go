@@ -19,8 +19,8 @@ import (
 type reporter struct {
 	w        io.Writer
 	total    int64  // bytes of input; 0 if there is no text to read
-	noun     string // what is counted, in the singular
-	after    string // what is done once the text is read
+	noun     string // name of a feature, in the singular
+	after    string // name of the step after reading
 	terminal bool
 	interval time.Duration // between lines
 	now      func() time.Time
@@ -58,7 +58,6 @@ func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now
 	return r
 }
 
-// update shows the counters of a running job.
 func (r *reporter) update(p pipeline.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +112,6 @@ func (r *reporter) read() string {
 	return ", " + humanize.Bytes(uint64(r.last.Bytes)) + " read"
 }
 
-// finish clears the line on the terminal.
 func (r *reporter) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ var train = command{
 	name: "train",
 	manual: `Usage: sparsenb [train] --input=GLOB --output=DIR --k=K [flags]
 
-Selects the k words that best distinguish the classes of labelled documents:
+Selects the k words that best distinguish the classes of labeled documents:
 those of the maximum-likelihood sparse naive Bayes model. The result includes a
 bound on its distance from the optimum; usually it is proven optimal.
 

@@ -235,7 +235,6 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) *httptest.Respon
 	return reply
 }
 
-// reset resets the connection.
 func reset(w http.ResponseWriter) {
 	connection, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {

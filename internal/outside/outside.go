@@ -1,5 +1,5 @@
-// Package outside finds what tests use from outside the module. A test that does without it skips and says so; where
-// SPARSENB_REQUIRE is set, as the Makefile and CI do, the lack is a failure.
+// Package outside finds programs and data that tests need from outside the module. If one is missing, the test is skipped,
+// or fails if SPARSENB_REQUIRE names it, as the Makefile and CI do.
 package outside
 
 import (
@@ -16,32 +16,32 @@ func Python(t testing.TB) string {
 	t.Helper()
 	python := os.Getenv("SPARSENB_PYTHON")
 	if python == "" {
-		missing(t, "python", "SPARSENB_PYTHON names no Python with the packages of testdata/requirements.txt; make test builds one")
+		missing(t, "python", "SPARSENB_PYTHON is not set: a Python with the packages of testdata/requirements.txt; make test builds one")
 	}
 	return python
 }
 
-// Engines returns the folder of Flink, Spark and their job servers, which "make engines" fills.
+// Engines returns the folder of Flink, Spark and their job servers. "make engines" creates it.
 func Engines(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("SPARSENB_ENGINES")
 	if _, err := os.Stat(filepath.Join(dir, "ready")); dir == "" || err != nil {
-		missing(t, "engines", "SPARSENB_ENGINES names no folder with Flink and Spark; make test-engines builds one")
+		missing(t, "engines", "SPARSENB_ENGINES is not a folder with Flink and Spark; make test-engines builds one")
 	}
 	return dir
 }
 
-// Containers returns the podman with which images are built and run, which "make containers" installs.
+// Containers returns the path of podman, which builds and runs images. "make containers" installs it.
 func Containers(t testing.TB) string {
 	t.Helper()
 	podman, err := exec.LookPath("podman")
 	if err != nil {
-		missing(t, "containers", "podman is not here: make containers installs it on Debian")
+		missing(t, "containers", "podman is missing; make containers installs it on Debian")
 	}
 	return podman
 }
 
-// Shared returns a path in the folder of corpora that are not ours to give away.
+// Shared returns a path in the folder of the corpora that may not be redistributed.
 func Shared(t testing.TB, path string) string {
 	t.Helper()
 	dir := os.Getenv("SPARSENB_SHARED")
@@ -50,7 +50,7 @@ func Shared(t testing.TB, path string) string {
 	}
 	path = filepath.Join(dir, filepath.FromSlash(path))
 	if _, err := os.Stat(path); err != nil {
-		missing(t, "shared", path+" is not here: SPARSENB_SHARED names the folder of the corpora")
+		missing(t, "shared", path+" is missing; set SPARSENB_SHARED to the folder of the corpora")
 	}
 	return path
 }
@@ -61,8 +61,7 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// Hidden returns the files in a folder and those in it whose names start with a dot, which is what writers leave that were
-// interrupted.
+// Hidden returns the files in a folder, and one level below, whose names start with a dot: interrupted writers leave them.
 func Hidden(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{".*", "*/.*"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver"
 )
 
-// Theorem 1 with its corrections is exact: no support of k features is worth more, and the solver says the same.
+// Theorem 1 with its corrections is exact: it equals brute force and the solver.
 func TestBernoulliIsExact(t *testing.T) {
 	eachInstance(t, 31, 480, 8, func(r *rand.Rand, in instance) {
 		positive, negative := documents(r, in.Positive), documents(r, in.Negative)
@@ -69,7 +69,7 @@ func bruteForceBernoulli(c Counts, positive, negative float64) []float64 {
 // The example of E1 and E2: documents in which three features occur, ten of either class.
 var tenDocuments = Counts{[]float64{9, 2, 5}, []float64{1, 3, 5}}
 
-// E1: θ⁺ = θ⁻ on the top k, as the theorem prints, is worth far less, and leaves more than k features different.
+// E1: θ⁺ = θ⁻ on the top k, as the theorem prints, has a far lower likelihood, and leaves more than k features different.
 func TestPrintedBernoulliTheoremIsReversed(t *testing.T) {
 	p := Bernoulli(tenDocuments, 10, 10, 1)
 	printed := Bernoulli(tenDocuments, 10, 10, 3)

@@ -1,6 +1,6 @@
 package paper
 
-// BidualObjective is the objective of the bidual program (D), a log-likelihood that is concave in x. The program maximises
+// BidualObjective is the objective of the bidual program (D), a log-likelihood that is concave in x. The program maximizes
 // it over 0 ≤ x ≤ 1, Σx ≤ k; its optimum is ψ(k), and at x in {0,1}^m it is C + D(J):
 //
 //	(1-x)ᵀ(g∘log g) + xᵀ(f⁺∘log f⁺ + f⁻∘log f⁻) - S log S
@@ -31,7 +31,7 @@ func BidualGain(c Counts, x []float64) float64 {
 }
 
 // Bidual returns a solution x of (D) from the solution of the dual: the mixture of the two supports that tie at α* whose
-// share is α*. It is optimal because Σ x_i h_i(α*) = s_k(h(α*)) and α* is the minimiser of Σ x_i h_i(α).
+// share is α*. It is optimal because Σ x_i h_i(α*) = s_k(h(α*)) and α* is the minimizer of Σ x_i h_i(α).
 func Bidual(c Counts, k int) []float64 {
 	d := Bisect(c, k)
 	x, high := c.indicator(d.Low), c.indicator(d.High)

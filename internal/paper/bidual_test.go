@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// At a support the bidual is the log-likelihood of its best point, and everywhere it is what S0 says.
+// At a support the bidual is the log-likelihood of its best point, and everywhere it equals the form of S0.
 func TestBidualObjectiveIsTheGainOverC(t *testing.T) {
 	eachInstance(t, 41, 800, 40, func(r *rand.Rand, in instance) {
 		x := make([]float64, in.Features())
@@ -20,8 +20,7 @@ func TestBidualObjectiveIsTheGainOverC(t *testing.T) {
 	})
 }
 
-// The x that the dual gives is feasible and has the objective of the dual: strong duality proves both optimal. No
-// feasible x has more.
+// The x from the dual is feasible and has the objective of the dual: strong duality proves both optimal.
 func TestBidualMeetsTheDual(t *testing.T) {
 	compared, mixed := 0, 0
 	check := func(r *rand.Rand, in instance) {
@@ -90,8 +89,8 @@ func TestBidualByCutsMeetsTheSolver(t *testing.T) {
 	t.Logf("%d optima compared", compared)
 }
 
-// E4: with - xᵀg in its objective the optimum of (D) is C, at x = 0, which is no upper bound of φ(k). The numbers are of
-// one instance; that no x is worth more than x = 0 is shown on all of them.
+// E4: with - xᵀg in its objective the optimum of (D) is C, at x = 0, which is not an upper bound of φ(k). The numbers are of
+// one instance; all instances show that no x has a larger objective than x = 0.
 func TestPrintedBidualIsNoBound(t *testing.T) {
 	c := Counts{[]float64{24, 3, 6, 7, 6, 24, 26, 17}, []float64{2, 3, 10, 13, 19, 14, 8, 5}}
 	best, _ := BruteForce(c)

@@ -11,7 +11,7 @@ type Dual struct {
 }
 
 // Bisect computes ψ(k) - C = min_α s_k(h(α)), the problem (USMNB) of Theorem 2, by bisection over α in (0, 1), as the
-// paper proposes. The sum over the top k of the derivatives (αB - B⁺)/(α(1-α)) is a subgradient, whose sign tells the
+// paper proposes. The sum over the top k of the derivatives (αB - B⁺)/(α(1-α)) is a subgradient; its sign shows the
 // side of the minimum. That this is the Lagrangian dual needs q* = f⁺/μ⁺ ≤ 1, which can fail (E10); it bounds φ(k) all
 // the same.
 func Bisect(c Counts, k int) Dual {

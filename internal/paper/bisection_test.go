@@ -44,8 +44,7 @@ func TestBisectionFindsTheGoldenBounds(t *testing.T) {
 	}
 }
 
-// Whatever the search does, s_k(h(α)) lies nowhere below what it found, and the supports at its ends are what they are
-// said to be.
+// The search finds the minimum of s_k(h(α)), and the supports at its ends are a top k each.
 func TestBisectionFindsAMinimum(t *testing.T) {
 	eachInstance(t, 3, 800, 40, func(r *rand.Rand, in instance) {
 		if in.oneClass() {
@@ -65,7 +64,7 @@ func TestBisectionFindsAMinimum(t *testing.T) {
 	})
 }
 
-// E10: the θ of the dual formula, f±/(S α*), need not be below 1, so that it is no θ.
+// E10: the θ of the dual formula, f±/(S α*), may exceed 1, and is then not a probability.
 func TestThetaIsNotReadOffTheDual(t *testing.T) {
 	c := Counts{[]float64{100, 1e-3}, []float64{1e-3, 1}}
 	d := Bisect(c, 1)

@@ -2,7 +2,7 @@ package paper
 
 import "slices"
 
-// Bounds are gains between which φ(k) - C is known to lie before any support is looked at.
+// Bounds are bounds of φ(k) - C that are known before any support is computed.
 type Bounds struct {
 	FourFewer float64 // ψ(k-4) - C ≤ φ(k) - C
 	OneFewer  float64 // ψ(k-1) - C ≤ φ(k) - C

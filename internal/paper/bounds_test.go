@@ -35,14 +35,14 @@ func TestBoundsHold(t *testing.T) {
 	t.Logf("%d bounds checked, %d of them attained", checked, tight)
 }
 
-// One feature fewer is the least: ψ(k) itself is no lower bound.
+// ψ(k) itself is not a lower bound.
 func TestBoundsCannotBeSharper(t *testing.T) {
 	c := Counts{[]float64{7, 11, 4, 17, 14, 2}, []float64{8, 13, 2, 3, 2, 5}}
 	best, _ := BruteForce(c)
 	atMost(t, "φ(3) and ψ(3)", best[3]+0.3, APriori(c, 3).Relaxed, 0)
 }
 
-// S3: the support has k features and gains at least ψ(k-1)-C; no more than the best support, nor than the solver's.
+// S3: the support has k features and gains at least ψ(k-1)-C, and at most as much as the best support and the solver's.
 func TestGuaranteedSupportKeepsItsWord(t *testing.T) {
 	checked := 0
 	check := func(r *rand.Rand, in instance) {

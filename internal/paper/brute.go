@@ -3,7 +3,7 @@ package paper
 import "math/bits"
 
 // BruteForce returns φ(k) - C and a support that attains it for every k from 0 to m, by looking at all 2^m supports.
-// φ(1) = φ(0) is no accident: Σθ⁺ = Σθ⁻ leaves a single feature no room (E17).
+// φ(1) = φ(0) always: with Σθ⁺ = Σθ⁻ a single feature cannot differ (E17).
 func BruteForce(c Counts) (gains []float64, supports [][]int) {
 	m := c.Features()
 	gains, supports = make([]float64, m+1), make([][]int, m+1)

@@ -41,7 +41,7 @@ func BidualByCuts(c Counts, k int, tolerance float64) (BidualBracket, error) {
 	return best, fmt.Errorf("after %d cuts the bidual lies between %v and %v", maxCuts, best.Gain, best.Upper)
 }
 
-// maxCuts is far above what a search needs.
+// maxCuts is far more than a search needs.
 const maxCuts = 100
 
 // shareOf is α_x, or halfway there from the last α if x has mass in one class only: a cut at 0 or 1 is infinite.
@@ -57,9 +57,9 @@ func shareOf(c Counts, x []float64, last float64) float64 {
 	return alpha
 }
 
-// bestForCuts maximises t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the simplex's standard form the
-// variables are x, t and a slack for each inequality. At x = 0 all cuts meet, where a simplex goes round in circles;
-// every inequality is relaxed by a little of its own, after which they do not, and t is an upper bound all the same.
+// bestForCuts maximizes t over 0 ≤ x ≤ 1, Σx ≤ k, 0 ≤ t ≤ Σ x_i h_i for every cut h. In the simplex's standard form the
+// variables are x, t and a slack for each inequality. At x = 0 all cuts meet, where the simplex method can cycle. So
+// every inequality is relaxed by a different small amount; t is still an upper bound.
 func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
 	m, unit := len(cuts[0]), unitOf(cuts)
 	if unit <= 0 {
@@ -92,7 +92,6 @@ func bestForCuts(cuts [][]float64, k int) (x []float64, t float64, err error) {
 	return feasible(solution[:m], k), -optimum * unit, nil
 }
 
-// feasible takes back the relaxation.
 func feasible(x []float64, k int) []float64 {
 	var sum float64
 	for i := range x {
@@ -103,7 +102,7 @@ func feasible(x []float64, k int) []float64 {
 	return x
 }
 
-// relaxation is how much the inequalities give way: more than the simplex rounds, less than tests can tell.
+// relaxation is the size of that amount: above the rounding of the simplex method, below the tolerance of the tests.
 const relaxation = 1e-11
 
 // slacks is the basis of x = 0, t = 0.

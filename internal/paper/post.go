@@ -4,7 +4,7 @@ package paper
 //
 //	f⁺ᵀy = f⁺ᵀx,  f⁻ᵀy = f⁻ᵀx,  vᵀy = vᵀx,  1ᵀy = 1ᵀx,    v = f⁺∘log f⁺ + f⁻∘log f⁻ - g∘log g
 //
-// it returns a vertex that minimises costᵀy. All of them have the objective of x. With four equations at most four
+// it returns a vertex that minimizes costᵀy. All of them have the objective of x. With four equations at most four
 // coordinates are neither 0 nor 1 ("at most n-4" in the remark after it is a slip, E8); n is the number of features, m
 // here, not that of samples (E9). If x solves (D) it is at most three: on the features that tie at α* the row v is a
 // combination of the others.

@@ -8,8 +8,8 @@ type Point struct {
 }
 
 // Recover is Algorithm 1: α* from the dual, the support of the k largest h_i(α*), θ± in closed form. As printed its
-// output has a factor too many (E3) and its h a misprint (E6). Its point is feasible and nothing else: where α* is a
-// kink, rounding picks one of the supports that tie, and the one can lose all that the other gains (S5).
+// output has an extra factor (E3) and its h a typo (E6). Its point is feasible, but may be bad: where α* is a
+// kink, rounding picks one of the supports that tie, and it may have none of the gain of the other (S5).
 func Recover(c Counts, k int) Point {
 	d := Bisect(c, k)
 	if k == 0 || c.oneClass() {
@@ -18,12 +18,12 @@ func Recover(c Counts, k int) Point {
 	return Primal(c, topK(Scores(c, d.Alpha), k))
 }
 
-// Primal returns the point of Theorem 2 that maximises the likelihood with the support J = Iᶜ:
+// Primal returns the point of Theorem 2 that maximizes the likelihood with the support J = Iᶜ:
 //
 //	θ±_i = (B⁺+B⁻)/B± · f±_i/S on J,  θ⁺_i = θ⁻_i = g_i/S on I
 //
 // Algorithm 1 and the display that ends the proof of the primalisation print (1-s)/(B±(A+B)) · f±_i on J, where A is the
-// mass of I and s = A/(A+B); the factor 1/(A+B) is too many (E3). A class without mass on J leaves 0/0; θ± = g/S serves
+// mass of I and s = A/(A+B); the factor 1/(A+B) is wrong (E3). A class without mass on J leaves 0/0; θ± = g/S serves
 // there as well as any (E16).
 func Primal(c Counts, support []int) Point {
 	mass := c.Mass()

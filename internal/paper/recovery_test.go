@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The closed form is a point of (SMNB), is worth C + D(J), and no other point with its support is worth more.
+// The closed form is a point of (SMNB) with the log-likelihood C + D(J), the maximum for its support.
 func TestPrimalIsTheBestPointOfItsSupport(t *testing.T) {
 	eachInstance(t, 11, 800, 12, func(r *rand.Rand, in instance) {
 		support := randomSupport(r, in.Features(), r.IntN(in.Features()+1))
@@ -71,7 +71,7 @@ func sum(v []float64) float64 {
 	return total
 }
 
-// Algorithm 1 never does better than the best support, nor than the solver; now and then it does worse (S5).
+// Algorithm 1 is never better than the best support or the solver, and sometimes worse (S5).
 func TestRecoveryIsFeasibleButNotTheBest(t *testing.T) {
 	recovered, worse := 0, 0
 	eachInstance(t, 12, 480, 12, func(_ *rand.Rand, in instance) {
@@ -116,7 +116,7 @@ func TestPrintedThetaIsNoDistribution(t *testing.T) {
 	near(t, "log-likelihood", LogLikelihood(c, p), -21.8166974, 5e-8)
 }
 
-// S5, two examples: of the two supports that tie one loses the whole gain, and neither is the best.
+// S5, two examples: one of two tied supports loses the whole gain; or neither is the best.
 func TestTopKAtAlphaIsNotSafe(t *testing.T) {
 	for _, in := range []struct {
 		counts                  Counts

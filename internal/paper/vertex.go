@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
-// dust is how near to 0 or 1 a coordinate of a vertex counts as that number. The simplex works with tolerances of 1e-13.
+// dust is the distance from 0 or 1 below which a coordinate of a vertex is rounded to that number. The simplex works with tolerances of 1e-13.
 const dust = 1e-10
 
-// simplexTolerance is how negative a reduced cost may stay. With 0 the simplex can go round in circles over rounding.
+// simplexTolerance is how negative a reduced cost may remain. With 0 the simplex method can cycle because of rounding.
 const simplexTolerance = 1e-12
 
 // vertex returns a vertex y of {y in [0,1]^m : rows·y = rows·x} of least costᵀy among those that agree with x where x is

@@ -80,7 +80,7 @@ var bareReturn = regexp.MustCompile("\r[^\r\t]+\t")
 // innerMark is the byte-order mark of a file that was joined to one without a newline at its end, and its first label.
 var innerMark = regexp.MustCompile("\ufeff[^\t]+\t")
 
-// parse is the format in a few plain words.
+// parse is a simple implementation of the format.
 func parse(name string, b []byte, maxRecord int) (c content) {
 	offset := 0
 	for offset < len(b) {
@@ -132,7 +132,7 @@ func save(t testing.TB, name string, b []byte) string {
 func pack(t testing.TB, how Compression, parts ...[]byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	for _, b := range parts { // each part a member of its own
+	for _, b := range parts { // each part in a separate member
 		switch how {
 		case Gzip:
 			w := gzip.NewWriter(&out)
@@ -153,7 +153,7 @@ func pack(t testing.TB, how Compression, parts ...[]byte) []byte {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-		case Bzip2: // Go can only unpack it
+		case Bzip2: // Go can only decompress it
 			cmd := exec.Command("bzip2")
 			cmd.Stdin = bytes.NewReader(b)
 			packed, err := cmd.Output()
@@ -200,7 +200,7 @@ func checkSpans(t *testing.T, spans []Span, b []byte) {
 	}
 }
 
-// A byte-order mark at the start of any line is no part of its label: files that were joined bring one each.
+// A byte-order mark at the start of any line is not part of the label: joined files have one each.
 func TestMarksWithinAFile(t *testing.T) {
 	joined := "\ufeffa\tfirst\nb\tsecond\n\ufeffa\tthird\r\n\ufeff\ufeffb\tfourth\n\ufeff\nno\ufeff tab\na\tan \ufeff in a text\n" +
 		"a\tjoined without a newline\ufeffb\tlost\na\tsixth\ufeff\n"
@@ -236,7 +236,7 @@ func TestLongLabels(t *testing.T) {
 
 func TestCompressedFilesAreReadWhole(t *testing.T) {
 	for _, how := range []Compression{Gzip, Zstd, Bzip2} {
-		// Two members, cut in the middle of a line; and a name that lies.
+		// Two members, cut in the middle of a line; and a misleading name.
 		b := pack(t, how, []byte(mixed[:20]), []byte(mixed[20:]))
 		name := save(t, "in.txt", b)
 		got, err := readFile(t, name, 16, 68)
@@ -251,7 +251,7 @@ func TestCompressedFilesAreReadWhole(t *testing.T) {
 	}
 }
 
-// Beam's own reader lost most of such a file: it compared places in the text with the size of the file.
+// Beam's reader lost most of such a file: it compared offsets in the text with the size of the compressed file.
 func TestHighlyCompressedFile(t *testing.T) {
 	const line = "Hamilton\tupon the subject\n"
 	b := pack(t, Gzip, []byte(strings.Repeat(line, 10_000)))
@@ -300,7 +300,7 @@ func TestCorruptFilesAreNamedWithTheirPlace(t *testing.T) {
 	}
 }
 
-// Bytes that changed on the way are told from bytes that are stored so, also where nothing can be read after them.
+// Bytes that changed in transit are distinguished from corrupt files, even if nothing can be read after them.
 func TestBytesThatChangedOnTheWay(t *testing.T) {
 	sum := func(b []byte) string { return fileio.Checksum(crc32.Checksum(b, castagnoli)) }
 	text := bytes.Repeat([]byte("a\tsome words\n"), 5_000)
@@ -346,7 +346,7 @@ func TestLongLinesTakeConstantMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A hole in the file: it takes no room.
+	// A sparse file: it takes no space.
 	if _, err := f.WriteString("a\tfirst\nb\t"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package corpusio reads labelled documents from files of any store.
+// Package corpusio reads labeled documents from files of any store.
 //
 // It has three layers. A stream (stream.go) is the content of a file, decompressed and with its checksum. Lines (lines.go)
 // are those of a range of a file. A [Format] turns them into documents; tsv.go is the only one, label<TAB>text. Another
@@ -59,7 +59,7 @@ type Options struct {
 	anyLabel bool // accept every document with a label, whatever else is wrong with it
 }
 
-// Document is a labelled text. Its bytes are valid until the next call of Reader.Next. A format whose documents have
+// Document is a labeled text. Its bytes are valid until the next call of Reader.Next. A format whose documents have
 // several labels, or features with values instead of a text, adds fields.
 type Document struct {
 	Label []byte // not empty, without surrounding spaces, at most MaxLabelBytes

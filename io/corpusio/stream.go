@@ -135,7 +135,7 @@ type stored struct {
 	file fileio.File
 	span Span
 	at   int64
-	err  error // of the store, to tell it from one of the content
+	err  error // of the store, to distinguish it from one of the content
 }
 
 func (s *stored) Read(p []byte) (int, error) {

@@ -109,7 +109,7 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 		"empty":  nil,
 		"text":   []byte("feature,a,b\nupon,1,2\n"),
 		"zeroed": append(make([]byte, 200), whole[200:]...),
-		"footer": append(slices.Clone(whole[:len(whole)-5]), []byte("\x7fPAR1")...), // of 2 GB
+		"footer": append(slices.Clone(whole[:len(whole)-5]), []byte("\x7fPAR1")...), // a length of 2 GB
 	} {
 		if err := os.WriteFile(name, b, 0o666); err != nil {
 			t.Fatal(err)

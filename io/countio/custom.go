@@ -13,7 +13,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
 
-// CustomTable summarizes a table of counts that the user supplies. The first bytes and the header tell its format: CSV, TSV
+// CustomTable summarizes a table of counts that the user supplies. The first bytes and the header determine its format: CSV, TSV
 // without quotes, or Parquet; and its layout: wide, one row for each feature, or long, one row for each feature and class.
 type CustomTable struct {
 	Classes []string // sorted
@@ -82,7 +82,6 @@ func identityOf(name string) identity {
 
 func (id identity) featureID() int64 { return feature.ID(id.key) }
 
-// tableReader reads a custom table.
 type tableReader struct {
 	name        string
 	constraints Constraints
@@ -104,7 +103,7 @@ type tableReader struct {
 	buffer  []uint32
 }
 
-// rows are the rows of a table, whatever its format. Columns count from 0.
+// rows are the rows of a table of any format. Columns count from 0.
 type rows interface {
 	header() []string
 	numeric(column int) (kind string, ok bool) // false if the column type cannot hold counts

@@ -75,7 +75,7 @@ func parquetOf[T any](t testing.TB, rows []T) string {
 	return b.String()
 }
 
-// parquetWith writes columns in an order other than that of the alphabet, and types as they are given.
+// parquetWith writes columns in any order, with the given types.
 func parquetWith(t testing.TB, nodes map[string]parquet.Node, rows ...map[string]any) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -89,7 +89,7 @@ func parquetWith(t testing.TB, nodes map[string]parquet.Node, rows ...map[string
 	return b.String()
 }
 
-// The same counts in every shape and format.
+// The same counts in every layout and format.
 func TestCustomTables(t *testing.T) {
 	type wide struct {
 		Hamilton float64 `parquet:"Hamilton,optional"`
@@ -109,7 +109,7 @@ func TestCustomTables(t *testing.T) {
 		"wide CSV": "feature,Hamilton,Madison\nupon,374,7\nwhile,36,0\n\"\"\"\",.5,1e6\nzero,0,-0\n",
 		"wide CSV of Windows, columns in another order": "\ufeff Hamilton ,feature, Madison\r\n374,upon,7\r\n36,while,0\r\n 0.5 ,\"\"\"\",1000000\r\n\r\n0,zero,0",
 		"wide TSV":     "feature\tHamilton\tMadison\nupon\t374\t7\nwhile\t36\t0\n\"\t0.5\t1e6\n\nzero\t0\t0\n",
-		"wide Parquet": parquetOf(t, []wide{{374, "upon", 7}, {36, "while", 0}, {0.5, `"`, 1e6}}), // of a zero the writer makes a null
+		"wide Parquet": parquetOf(t, []wide{{374, "upon", 7}, {36, "while", 0}, {0.5, `"`, 1e6}}), // the writer makes a zero a null
 		"long CSV":     "feature,class,count\nupon,Hamilton,374\nwhile,Hamilton,36\nzero,Madison,0\n\"\"\"\",Hamilton,.5\nupon,Madison,7\n\"\"\"\",Madison,1e6\n",
 		"long CSV of Windows, columns in another order": "\ufeffclass,count,feature\r\nMadison,7,upon\r\n\r\n Madison ,1e6,\"\"\"\"\r\nHamilton, 374 ,upon\r\nHamilton,.5,\"\"\"\"\r\nHamilton,36,while\r\nMadison,0,zero",
 		"long TSV": "feature\tfeature_id\tclass\tcount\n\"\tx\tMadison\t1000000\n\"\t\tHamilton\t0.5\nwhile\t\tHamilton\t36\nwhile\t\tMadison\t0\nupon\t\tMadison\t7\nzero\t\tHamilton\t0\nupon\t1\tHamilton\t374\n",
@@ -146,7 +146,7 @@ func TestDocumentsOfALongTable(t *testing.T) {
 	}
 }
 
-// What a run writes as counts is a long table.
+// The counts of a run are a long table.
 func TestPartsAreLongTables(t *testing.T) {
 	dir := t.TempDir()
 	rows := someRows(1000)
@@ -163,7 +163,7 @@ func TestPartsAreLongTables(t *testing.T) {
 	}
 }
 
-// Labels and features that are numbers are texts; and numbers are of any type that stores what it means.
+// Labels and features that are numbers become text; counts may have any numeric type.
 func TestTypesOfParquet(t *testing.T) {
 	row := map[string]any{"feature": int64(math.MaxInt64), "class": int32(-1), "count": uint32(math.MaxUint32), "documents": uint64(1 << 53)}
 	for what, nodes := range map[string]map[string]parquet.Node{
@@ -285,7 +285,7 @@ func TestTextTablesThatAreRefused(t *testing.T) {
 	}
 }
 
-// refused holds that a table is refused for the reason, in one line with the name of the file.
+// refused checks that a table is refused with this error, in one line with the name of the file.
 func refused(t *testing.T, content string, rules Constraints, want string) {
 	t.Helper()
 	name := write(t, content)
@@ -313,7 +313,7 @@ func TestCountsOfDocuments(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Counts of occurrences may be as they like.
+	// Counts of occurrences have no such limit.
 	rules.CountsAreDocuments = false
 	if _, err := ValidateTable(t.Context(), write(t, "feature,a,b\nx,6,2.5\n"), rules); err != nil {
 		t.Error(err)
@@ -377,7 +377,7 @@ func TestParquetTablesThatAreRefused(t *testing.T) {
 	}
 }
 
-// The cause of a read error is kept: an I/O error may pass.
+// The cause of a read error is kept: an I/O error may be temporary.
 func TestTheCauseOfAFailureToReadIsKept(t *testing.T) {
 	rows, err := openText(strings.NewReader("feature,a\nx,1\n"))
 	if err != nil {
@@ -393,7 +393,7 @@ func TestTheCauseOfAFailureToReadIsKept(t *testing.T) {
 	}
 }
 
-// Every column of a wide table is looked at once.
+// The header of a wide table is read in linear time.
 func TestVeryWideTables(t *testing.T) {
 	const classes = 100_000
 	var head, row strings.Builder
@@ -408,7 +408,7 @@ func TestVeryWideTables(t *testing.T) {
 	}
 }
 
-// layouts are the same random counts in every shape and format, the rows in random orders.
+// layouts are the same random counts in every layout and format, with the rows in random order.
 func layouts(t testing.TB, rng *rand.Rand, classes int) map[string]string {
 	t.Helper()
 	type long struct {
@@ -434,7 +434,7 @@ func layouts(t testing.TB, rng *rand.Rand, classes int) map[string]string {
 				n = 0
 			}
 			record, row[label] = append(record, fmt.Sprint(n)), n
-			if n > 0 || rng.IntN(3) == 0 || j == 0 { // a row of zero says as little as none, but for the feature
+			if n > 0 || rng.IntN(3) == 0 || j == 0 { // a row of zero is optional, except to list the feature
 				narrow = append(narrow, long{name, label, n})
 			}
 		}
@@ -471,7 +471,7 @@ func tsvOf(head []string, rows [][]string) string {
 	return text
 }
 
-// The same counts are the same, to the last bit of their sums, in any shape, format and order.
+// The same counts have the same sums, to the last bit, in any layout, format and order.
 func TestShapesAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for classes := 1; classes < 6; classes++ {
@@ -498,7 +498,7 @@ func TestShapesAgree(t *testing.T) {
 	}
 }
 
-// What pandas, Polars and DuckDB write is read, categories and all.
+// Tables of pandas, Polars and DuckDB are read, including categorical columns.
 func TestTablesOfOthers(t *testing.T) {
 	python := outside.Python(t)
 	dir := t.TempDir()

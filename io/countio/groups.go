@@ -43,7 +43,6 @@ func newGroups(separate bool) *groups {
 	return &groups{places: map[identity]uint32{}, numbers: map[string]uint32{}, separate: separate}
 }
 
-// add adds the next row.
 func (g *groups) add(name, class string, count, documents float64) {
 	number, ok := g.numbers[class]
 	if !ok {

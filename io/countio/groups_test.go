@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Long names with one key and one check are features of their own.
+// Long names with equal keys and checks are separate features.
 func TestNamesDecideInGroups(t *testing.T) {
 	g := newGroups(false)
 	one := identity{1, 0x12ff}

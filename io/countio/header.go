@@ -68,7 +68,6 @@ func (t *tableReader) longHint() string {
 		strings.Join(longColumns[:3], ", "), strings.Join(longColumns[3:], " and "))
 }
 
-// list returns the first names, separated by commas.
 func list(names []string) string {
 	const most = 10
 	var shown []string

@@ -15,7 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// harmless holds that to read a file gives rows or an error with its name, in one line and in little memory.
+// harmless checks that reading a file returns rows or an error of one line with its name, in little memory.
 func harmless(t *testing.T, what, name string, content []byte, read func() error) (err error) {
 	t.Helper()
 	if err := os.WriteFile(name, content, 0o666); err != nil {
@@ -30,7 +30,7 @@ func harmless(t *testing.T, what, name string, content []byte, read func() error
 	return err
 }
 
-// Files that promise more than they have are refused, wherever Parquet is read.
+// Files with false lengths are refused wherever Parquet is read.
 func TestHostileParquet(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "table")
 	type row struct {
@@ -52,7 +52,7 @@ func TestHostileParquet(t *testing.T) {
 	}
 }
 
-// A part, and a custom table, of which a byte has changed: an error with the file, or other values.
+// A part or a custom table with a changed byte: an error with the file, or other values.
 func TestEveryByteChanged(t *testing.T) {
 	dir := t.TempDir()
 	part := filepath.Join(dir, writeRows(t, dir, narrowRows(9, 64)).Name)
@@ -97,7 +97,7 @@ func TestEveryByteChanged(t *testing.T) {
 	}
 }
 
-// A few bytes of Parquet may have any number of rows that are alike.
+// A few bytes of Parquet may encode any number of equal rows.
 func TestRowsWithoutEnd(t *testing.T) {
 	type wide struct {
 		Feature string `parquet:"feature,dict"`
@@ -126,7 +126,7 @@ func TestRowsWithoutEnd(t *testing.T) {
 	}
 }
 
-// No text is read whole because it has no line ends, or none outside quotes.
+// A text without line ends, or with none outside quotes, is not read into memory.
 func TestRowsOfText(t *testing.T) {
 	for what, c := range map[string]struct {
 		head string

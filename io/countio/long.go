@@ -54,7 +54,6 @@ func (t *tableReader) findLongColumns() (longColumnsAt, error) {
 	return at, nil
 }
 
-// addLongRow adds the current row to the groups.
 func (t *tableReader) addLongRow(at longColumnsAt, g *groups) error {
 	name, err := t.parseFeature(at.feature)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// parquetRows reads a flat Parquet table.
 type parquetRows struct {
 	file   *parquetio.File
 	names  []string
@@ -74,7 +73,6 @@ func (r *parquetRows) next() error {
 	return nil
 }
 
-// fill reads the next batch.
 func (r *parquetRows) fill() {
 	r.err = r.file.Do(func() error {
 		n, err := r.reader.ReadRows(r.batch)

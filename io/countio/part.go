@@ -74,7 +74,6 @@ const (
 	batchBytes = 64 << 10
 )
 
-// batch buffers rows by column.
 type batch struct {
 	rows              int
 	names             []byte         // of the features, concatenated
@@ -136,7 +135,6 @@ func (w *PartWriter) Add(name []byte, id int64, counts []feature.Count) error {
 	return nil
 }
 
-// flush passes the batch to parquet-go.
 func (w *PartWriter) flush() error {
 	b := w.batch
 	values := b.values[:b.rows]

@@ -130,7 +130,6 @@ func (r *partReader) name(i int) ([]byte, error) {
 	return r.feature.names.at(r.group, r.batch.first+int64(i))
 }
 
-// readBatch reads the next rows, or returns io.EOF.
 func (r *partReader) readBatch() error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
@@ -159,7 +158,6 @@ func (r *partReader) readBatch() error {
 	return nil
 }
 
-// openColumns opens the columns of the row group.
 func (r *partReader) openColumns() error {
 	r.closeColumns()
 	chunks := r.groups[r.group].ColumnChunks()

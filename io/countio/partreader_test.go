@@ -18,7 +18,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/tableio"
 )
 
-// narrowRows are rows of features of which many share an id, if bits are few. Some have counts in two classes.
+// narrowRows are rows of features; with few bits, many share an id. Some have counts in two classes.
 func narrowRows(n, bits int) []Row {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(bits)))
 	var rows []Row
@@ -39,7 +39,7 @@ func narrowRows(n, bits int) []Row {
 	return rows
 }
 
-// readRows are the rows of a part as its features have them, of which every step-th is asked for its name.
+// readRows returns the rows of a part from its features. It asks every step-th feature for its name.
 func readRows(t testing.TB, dir, name string, step int) (rows []Row, features int) {
 	t.Helper()
 	var classes Classes
@@ -65,7 +65,7 @@ func readRows(t testing.TB, dir, name string, step int) (rows []Row, features in
 	return rows, features
 }
 
-// writeOld writes a part as it was before there was a note of its ids.
+// writeOld writes a part without the metadata about its ids, as older versions did.
 func writeOld(t testing.TB, dir string, rows []Row, rowsPerGroup int64) string {
 	t.Helper()
 	type oldRow struct {
@@ -92,8 +92,8 @@ func writeOld(t testing.TB, dir string, rows []Row, rowsPerGroup int64) string {
 	return name
 }
 
-// Features are told apart, and their names are right, whether ids collide or not, in new files and in old ones, and
-// whether all names are asked for or a few.
+// Features are distinguished and named correctly with and without colliding ids, in new and old files, and whether all
+// names are requested or a few.
 func TestFeaturesOfParts(t *testing.T) {
 	for _, bits := range []int{2, 12, 64} {
 		rows := narrowRows(30_000, bits)
@@ -119,7 +119,7 @@ func TestFeaturesOfParts(t *testing.T) {
 	}
 }
 
-// A part says whether ids tell its features apart.
+// The metadata of a part says whether its ids are unique.
 func TestPartsNoteSharedIDs(t *testing.T) {
 	for bits, want := range map[int]string{2: "false", 64: "true"} {
 		dir := t.TempDir()
@@ -139,7 +139,7 @@ func TestPartsNoteSharedIDs(t *testing.T) {
 	}
 }
 
-// How rows were handed over does not show: neither batches nor row groups end where it would matter.
+// The result does not depend on how rows were divided into batches and row groups.
 func TestNamesOfAnyLength(t *testing.T) {
 	var rows []Row
 	for i := range 2000 {
@@ -155,7 +155,7 @@ func TestNamesOfAnyLength(t *testing.T) {
 	}
 }
 
-// What cannot be is an error of one line that says where, and a panic of the visitor is not ours.
+// An invalid row is an error of one line with its position; a panic of the visitor is passed on.
 func TestImpossibleParts(t *testing.T) {
 	for want, change := range map[string]func(rows []Row){
 		`old.parquet: feature "word1" has 4 occurrences in 5 documents of class class0`: func(rows []Row) { rows[2].Count, rows[2].Documents = 4, 5 },

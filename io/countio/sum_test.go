@@ -18,7 +18,7 @@ func sumOf(numbers []float64) float64 {
 	return s.Value()
 }
 
-// Whatever the order, the sum is the float64 nearest to that of fractions.
+// In any order, the sum is the float64 nearest to the exact sum.
 func TestSumsAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	extremes := []float64{0, 1, 1<<53 - 1, 1 << 53, solver.Least, solver.Most, math.Nextafter(solver.Least, 1), math.Nextafter(solver.Most, 0), 0.1}

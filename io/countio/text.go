@@ -52,7 +52,6 @@ func openText(file io.Reader) (*textRows, error) {
 	return r, err
 }
 
-// record reads the next row.
 func (r *textRows) record() ([]string, error) {
 	r.in.left = maxRecord
 	return r.read()

@@ -13,7 +13,6 @@ import (
 // maxFeature is the maximum length of a name in bytes, as for words from text.
 const maxFeature = math.MaxUint16
 
-// parseFeature returns the feature of the current row.
 func (t *tableReader) parseFeature(column int) (string, error) {
 	name, ok := t.rows.text(column)
 	switch {
@@ -42,7 +41,6 @@ func labelFault(label string) string {
 	return ""
 }
 
-// parseClass returns the class of the current row.
 func (t *tableReader) parseClass(column int) (string, error) {
 	label, ok := t.rows.text(column)
 	if !ok {
@@ -55,7 +53,6 @@ func (t *tableReader) parseClass(column int) (string, error) {
 	return label, nil
 }
 
-// parseCount returns a count of the current row.
 func (t *tableReader) parseCount(column int, name, class string) (float64, error) {
 	v, ok := t.rows.number(column)
 	if !ok {

@@ -35,7 +35,6 @@ func (t *tableReader) findWideColumns() error {
 	return nil
 }
 
-// nextWide reads the next row.
 func (t *tableReader) nextWide() (*Feature, error) {
 	if err := t.nextRow(); err != nil {
 		return nil, err

@@ -153,20 +153,17 @@ func Join(dir string, parts ...string) string {
 	return strings.TrimRight(dir, "/") + "/" + strings.Join(parts, "/")
 }
 
-// ReadAll returns the content of a file of at most limit bytes, or ErrTooLarge.
+// ReadAll returns the content of a file of at most limit bytes.
 func ReadAll(ctx context.Context, name string, limit int64) (content []byte, err error) {
 	err = With(ctx, name, func(f File, info Info) (err error) {
 		if info.Size > limit {
-			return fmt.Errorf("%s: %w: %d bytes, the limit is %d", name, ErrTooLarge, info.Size, limit)
+			return fmt.Errorf("%s: is too large: %d bytes, the limit is %d", name, info.Size, limit)
 		}
 		content, err = io.ReadAll(io.NewSectionReader(f, 0, info.Size))
 		return err
 	})
 	return content, err
 }
-
-// ErrTooLarge is wrapped by the error for a file that is larger than a limit.
-var ErrTooLarge = errors.New("is too large")
 
 // ErrIrregular is wrapped by the error for a pipe or a device, which has no size and cannot be read twice.
 var ErrIrregular = errors.New("is not a regular file")

@@ -19,7 +19,7 @@ func write(t *testing.T, name, content string) string {
 	return name
 }
 
-// Content that may not have reached the disk is not published. A pipe can be closed, but not synced.
+// Content that is possibly not on disk is not published. A pipe can be closed, but not synced.
 func TestCommitFailsIfTheDiskDoes(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -49,7 +49,7 @@ var emptied = map[string]func(t *testing.T, dir string){
 	},
 }
 
-// A suspended process does not change a folder that was emptied meanwhile, and may have another run's file.
+// A suspended process does not change a folder that was emptied in the meantime and may have another run's file.
 func TestSleepersChangeNothing(t *testing.T) {
 	for what, empty := range emptied {
 		dir := filepath.Join(t.TempDir(), "out")

@@ -47,7 +47,6 @@ func (local) Glob(_ context.Context, pattern string) ([]Info, error) {
 	return w.files, nil
 }
 
-// walk collects the files that match a pattern.
 type walk struct {
 	pattern string
 	files   []Info

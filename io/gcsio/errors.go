@@ -20,7 +20,7 @@ import (
 // remedy says how to get credentials.
 const remedy = "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to a key file"
 
-// plain maps an error of the library to one of package objectio. Whatever is no clear answer may pass.
+// plain maps an error of the library to one of package objectio. Anything but a clear answer may be temporary.
 func plain(err error) error {
 	var answer *googleapi.Error
 	var credentials *auth.Error
@@ -47,7 +47,6 @@ func plain(err error) error {
 	return &objectio.Error{Text: "Google Cloud Storage cannot be reached: " + text, Kind: fileio.ErrUnavailable, Cause: err}
 }
 
-// kindOf maps an HTTP status.
 func kindOf(status int) error {
 	switch status {
 	case http.StatusNotFound: // the bucket of an upload
@@ -62,7 +61,6 @@ func kindOf(status int) error {
 	return fileio.ErrUnavailable
 }
 
-// textOf returns an answer in one line.
 func textOf(answer *googleapi.Error) string {
 	text := fmt.Sprintf("%d %s", answer.Code, http.StatusText(answer.Code))
 	switch kindOf(answer.Code) {

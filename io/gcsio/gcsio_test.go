@@ -72,7 +72,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// The service would decompress what is marked as compressed; it is read as it is stored.
+// The service would decompress objects with Content-Encoding; they are read as they are stored.
 func TestGzipIsReadRaw(t *testing.T) {
 	s, server := start(t)
 	var packed bytes.Buffer
@@ -160,7 +160,7 @@ func TestCancelledWriteLeavesNothing(t *testing.T) {
 	}
 }
 
-// eachFault runs a test for everything that may happen to an attempt, after which a retry succeeds.
+// eachFault runs a test for every temporary fault.
 func eachFault(t *testing.T, test func(t *testing.T, s *objectio.Store, server *fakegcs.Server, kind fakegcs.Fault)) {
 	for name, kind := range map[string]fakegcs.Fault{
 		"503 before": fakegcs.UnavailableBefore, "503 after": fakegcs.UnavailableAfter,
@@ -174,7 +174,7 @@ func eachFault(t *testing.T, test func(t *testing.T, s *objectio.Store, server *
 	}
 }
 
-// Whatever happens to the first attempts, a write arrives and a read is right.
+// Writes and reads succeed although the first attempts fail.
 func TestFaultsPass(t *testing.T) {
 	for _, size := range []int{1000, 2*chunkBytes + 5} {
 		if testing.Short() && size > chunkBytes {
@@ -244,7 +244,7 @@ func TestOneWriterWinsInSpiteOfFaults(t *testing.T) {
 	server.Failed(t)
 }
 
-// A removal that is retried, since its reply was lost, spares what was written in between.
+// A removal that is retried because its reply was lost does not remove an object written in between.
 func TestRemoveSparesWhatCameAfter(t *testing.T) {
 	s, server := start(t)
 	server.Put("b", "file", []byte("old"), "")
@@ -278,7 +278,7 @@ func TestCheckWritable(t *testing.T) {
 	}
 }
 
-// A service that does not answer within the patience is an error that may pass.
+// A service that does not answer within the patience is a temporary error.
 func TestUnavailable(t *testing.T) {
 	for name, kind := range map[string]fakegcs.Fault{"503": fakegcs.UnavailableBefore, "reset": fakegcs.ResetBefore, "silence": fakegcs.Silence} {
 		for what, call := range map[string]func(context.Context, *objectio.Store, fileio.File) error{

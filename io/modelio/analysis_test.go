@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What is written is read back: options → Analysis → options, for any analyzer.
+// Options → Analysis → options is the identity, for any analyzer.
 func TestAnalysisRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {

@@ -111,7 +111,7 @@ func list(ctx context.Context, store fileio.Store, dir string) (names []string, 
 // Claim claims an output folder for a run. It returns a *TakenError if the folder belongs to a run with another
 // fingerprint. If the same run is published already, Claim does nothing.
 func Claim(ctx context.Context, dir string, run Run) error {
-	for range 10 { // another attempt or run may change the folder meanwhile
+	for range 10 { // another attempt or run may change the folder at the same time
 		if claimed, err := tryClaim(ctx, dir, run); err != nil || claimed {
 			return err
 		}
@@ -254,7 +254,6 @@ func Publish(ctx context.Context, dir string, m Manifest) error {
 	return Tidy(ctx, dir, m.Run)
 }
 
-// hashOf returns the SHA-256 of a manifest.
 func hashOf(content []byte) string {
 	hash := sha256.Sum256(content)
 	return hex.EncodeToString(hash[:])
@@ -370,7 +369,7 @@ func Refuse(ctx context.Context, dir string, run Run, v Verdict) error {
 	if err := store.Remove(ctx, fileio.Join(dir, StartedFile), guard.Check); err != nil {
 		return err
 	}
-	// Another attempt at the same run may have published meanwhile, if this one was refused for data corrupted in transit.
+	// Another attempt at the same run may have published since, if this one was refused for data corrupted in transit.
 	if published, err := checkPublished(ctx, dir, run); err != nil || published {
 		return cmp.Or(err, Tidy(ctx, dir, run))
 	}

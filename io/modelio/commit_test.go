@@ -22,7 +22,7 @@ func write(ctx context.Context, dir string, r Run) (m Manifest, err error) {
 	return writeOf(ctx, dir, r, 1)
 }
 
-// writeOf writes the first of so many parts.
+// writeOf writes the first of n parts.
 func writeOf(ctx context.Context, dir string, r Run, parts int) (m Manifest, err error) {
 	m.Run = r
 	guard := NewGuard(dir, r)
@@ -101,7 +101,7 @@ func TestPublish(t *testing.T) {
 	if err != nil || got.ID != "a" || !slices.Equal(got.Files, m.Files) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// A second attempt at the same run, and the same run started again, leave it as it is.
+	// A second attempt at the same run, and the same run started again, do not change it.
 	for _, id := range []string{"a", "b"} {
 		again := run(id, "same")
 		if err := Claim(t.Context(), dir, again); err != nil {
@@ -114,7 +114,7 @@ func TestPublish(t *testing.T) {
 			t.Errorf("%+v, %v", state, err)
 		}
 	}
-	// Another run finds the folder taken, at whichever step it comes.
+	// Another run finds the folder taken, at any step.
 	var taken *TakenError
 	if err := Claim(t.Context(), dir, run("c", "other")); !errors.As(err, &taken) || !taken.Published {
 		t.Errorf("Claim: %v", err)
@@ -141,7 +141,7 @@ func TestClaimExcludesOtherRuns(t *testing.T) {
 	}
 }
 
-// An attempt may die after any of its steps; the next finishes what it began.
+// An attempt may be killed after any of its steps; the next one completes the run.
 func TestPublishResumes(t *testing.T) {
 	r := run("a", "same")
 	for _, left := range [][]string{{SuccessFile}, {SuccessFile, ManifestFile}, {SuccessFile, PathFile, ManifestFile}} {
@@ -185,7 +185,7 @@ func TestPublishNoticesMissingAndOtherFiles(t *testing.T) {
 	if err := Publish(t.Context(), dir, m); err == nil {
 		t.Error("a missing file is published")
 	}
-	// Two runs that promise the same but wrote different bytes: a bug, and not one to publish.
+	// Two attempts at a run wrote different bytes: a bug; nothing is published.
 	dir = t.TempDir()
 	published(t, dir, r)
 	if err := os.Remove(filepath.Join(dir, SuccessFile)); err != nil {
@@ -213,7 +213,7 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := Verdict{Run: "a", Exit: 3, Message: "no documents"}
-	for range 2 { // also when it is done again
+	for range 2 { // also if it is repeated
 		if err := Refuse(t.Context(), dir, r, v); err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 	if err != nil || state.Verdict == nil || *state.Verdict != v || state.Foreign != theirs {
 		t.Errorf("%+v, %v", state, err)
 	}
-	// The next run, of whatever kind, may begin.
+	// Any run may begin next.
 	if err := Claim(t.Context(), dir, run("b", "other")); err != nil {
 		t.Error(err)
 	}
@@ -235,8 +235,7 @@ func TestRefuseLeavesTheVerdictOnly(t *testing.T) {
 	}
 }
 
-// An attempt that was refused may leave files, if it is killed. Whatever their bytes, the next run is not held up by them,
-// be it the same or another.
+// An attempt that was refused may leave files if it is killed. They do not prevent the next run, the same or another.
 func TestClaimClearsWhatARefusedRunLeft(t *testing.T) {
 	for _, next := range []Run{run("b", "same"), run("c", "other")} {
 		dir := t.TempDir()
@@ -255,7 +254,7 @@ func TestClaimClearsWhatARefusedRunLeft(t *testing.T) {
 		if err := Claim(t.Context(), dir, next); err != nil {
 			t.Fatal(err)
 		}
-		// A verdict on the same run stays until it is known better: somebody may not have read it.
+		// A verdict on the same run remains until the run has a new result.
 		want := []string{StartedFile}
 		if next.Fingerprint == "same" {
 			want = append(want, VerdictFile)
@@ -273,7 +272,7 @@ func TestClaimClearsWhatARefusedRunLeft(t *testing.T) {
 	}
 }
 
-// All that a run writes is known again in a folder.
+// Every file that a run writes is recognized in a folder.
 func TestArtefacts(t *testing.T) {
 	for name, want := range map[string]bool{
 		FeaturesFile: true, ModelFile: true, PathFile: true, BucketsFile: true, ManifestFile: true, countio.PartName(3, 64): true,
@@ -324,7 +323,7 @@ func TestReadManifestExplainsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A folder that has gone to another run meanwhile is not touched by one that was refused.
+// A refused run does not change a folder that now belongs to another run.
 func TestRefuseLeavesOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	ours, theirs := run("a", "ours"), run("b", "theirs")
@@ -355,7 +354,7 @@ func TestRefuseLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// A claim on what the same run has published already leaves no trace.
+// A claim of a run that is already published leaves no file.
 func TestClaimOfAPublishedRun(t *testing.T) {
 	dir := t.TempDir()
 	r := run("a", "same")

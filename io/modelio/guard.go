@@ -56,7 +56,7 @@ func (g *Guard) Check(ctx context.Context) error {
 }
 
 // checkWhole returns nil if the run is published, or else the given error. _SUCCESS alone proves nothing: this run may have
-// written it after it was suspended, to a folder that is no longer its own. So the manifest must match it.
+// written it after it was suspended, to a folder that now belongs to another run. So the manifest must match it.
 func (g *Guard) checkWhole(ctx context.Context, otherwise error) error {
 	success, found, err := readJSON[Success](ctx, g.dir, SuccessFile)
 	if err != nil {

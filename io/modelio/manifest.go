@@ -22,7 +22,7 @@ const ManifestVersion = 1
 // Run identifies a run. Runs with equal fingerprints write equal Parquet files.
 type Run struct {
 	ID          string            `json:"run_id"`
-	Fingerprint string            `json:"fingerprint"` // of the verb, the options and the inputs
+	Fingerprint string            `json:"fingerprint"` // of the command, the options and the inputs
 	Verb        string            `json:"verb"`
 	Options     map[string]string `json:"options"` // that affect the result
 	Version     string            `json:"version"` // of the program

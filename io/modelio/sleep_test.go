@@ -18,21 +18,21 @@ import (
 	_ "github.com/sparsenb/sparsenb/io/gcsio"
 )
 
-// place is an output folder in which one run sleeps at the n-th moment: a change of the folder is begun, or allowed, and not made.
+// place is an output folder in which one run is suspended at the n-th moment: before a change of the folder, or during it.
 type place struct {
 	dir      string // for others
-	sleeper  string // the same, for the one who sleeps
-	sleeps   func(n int, meanwhile func()) (slept func() bool)
+	sleeper  string // the same, for the suspended run
+	sleeps   func(n int, during func()) (slept func() bool)
 	free     func() // removes it
 	contents func() map[string]string
 }
 
 func onDisk(t *testing.T) place {
 	p := place{dir: filepath.Join(t.TempDir(), "out")}
-	p.sleeps = func(n int, meanwhile func()) func() bool {
+	p.sleeps = func(n int, during func()) func() bool {
 		faulty.Reset()
 		slept := false
-		faulty.Call = func() { slept = true; meanwhile() }
+		faulty.Call = func() { slept = true; during() }
 		return func() bool { return slept }
 	}
 	p.free = func() {
@@ -56,7 +56,7 @@ func onDisk(t *testing.T) place {
 
 func inBucket(t *testing.T, server *fakegcs.Server) place {
 	p := place{dir: "gs://b/out", sleeper: "gs://b/out"}
-	p.sleeps = func(n int, meanwhile func()) func() bool { return server.Delay(fakegcs.Changes, n, meanwhile) }
+	p.sleeps = func(n int, during func()) func() bool { return server.Delay(fakegcs.Changes, n, during) }
 	p.free = func() { server.RemoveAll(t, "b", "out/") }
 	p.contents = func() map[string]string {
 		files := map[string]string{}
@@ -70,7 +70,7 @@ func inBucket(t *testing.T, server *fakegcs.Server) place {
 	return p
 }
 
-// endings are how a run ends that does not sleep.
+// endings are the ways in which the other run ends.
 var endings = map[string]func(ctx context.Context, dir string, r Run) error{
 	"publishes": func(ctx context.Context, dir string, r Run) error {
 		if err := Claim(ctx, dir, r); err != nil {
@@ -93,8 +93,8 @@ var endings = map[string]func(ctx context.Context, dir string, r Run) error{
 	},
 }
 
-// A run sleeps anywhere; its folder is freed, and another run begins there or publishes. When it wakes it neither changes
-// nor completes what it finds.
+// A run is suspended at any moment; its folder is removed, and another run begins or publishes there. When the first run
+// resumes, it neither changes nor completes the files of the other.
 func TestSleepers(t *testing.T) {
 	server := fakegcs.Start(t, "b") // one, since the store keeps its client
 	t.Run("leave others alone", func(t *testing.T) { leaveOthersAlone(t, server) })
@@ -179,8 +179,8 @@ func sleepsAt(t *testing.T, what string, p place, n int, end func(context.Contex
 	return true
 }
 
-// In a bucket, what a run writes that slept can be seen until the run finds that the folder is another's. That one does
-// not take it for its own.
+// In a bucket, files of a resumed run are visible until it finds that the folder belongs to another run. That other run
+// does not mistake them for its files.
 func noticed(t *testing.T, server *fakegcs.Server) {
 	for _, same := range []bool{true, false} { // name
 		p := inBucket(t, server)
@@ -193,7 +193,7 @@ func noticed(t *testing.T, server *fakegcs.Server) {
 			if err := Claim(context.Background(), p.dir, theirs); err != nil {
 				t.Error(err)
 			}
-			// What comes next is the question whose the folder is.
+			// The next request asks which run owns the folder.
 			server.Delay(fakegcs.Any, 1, func() {
 				var m Manifest
 				var err error
@@ -222,7 +222,7 @@ func noticed(t *testing.T, server *fakegcs.Server) {
 	}
 }
 
-// What a version of other bytes has left is not replaced, and not published.
+// Files of another version with other bytes are neither replaced nor published.
 func TestOtherBytesAreNotReplaced(t *testing.T) {
 	dir := t.TempDir()
 	r := run("a", "same")

@@ -85,7 +85,7 @@ func TestFewRequests(t *testing.T) {
 	}
 }
 
-// An object that is replaced while it is open gives its old bytes or an error.
+// Reading an object that is replaced while it is open returns its old bytes or an error.
 func TestVersionIsPinned(t *testing.T) {
 	s, m := start()
 	m.put("file", "", storetest.Noise(3*readAhead))

@@ -20,7 +20,7 @@ const Patience = 2 * time.Minute
 type Store struct {
 	Scheme   string
 	Client   Client
-	Patience time.Duration // 0 stands for the default
+	Patience time.Duration // 0 means the default
 }
 
 var errTimeout = errors.New("timeout")
@@ -48,7 +48,6 @@ func (s *Store) explain(ctx context.Context, name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// isAnswer reports whether the service has answered.
 func isAnswer(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid)
 }
@@ -75,7 +74,6 @@ func (s *Store) info(bucket string, o Object) fileio.Info {
 	return fileio.Info{Name: s.Scheme + "://" + bucket + "/" + o.Name, Size: o.Size, Version: o.Version, CRC32C: o.CRC32C}
 }
 
-// stat describes an object.
 func (s *Store) stat(ctx context.Context, name string) (bucket string, o Object, err error) {
 	bucket, object, err := s.splitObject(name)
 	if err != nil {

@@ -146,7 +146,6 @@ func (s storage) ReadAt(b []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// readFull fills b from an offset.
 func readFull(r io.ReaderAt, b []byte, offset int64) error {
 	n, err := r.ReadAt(b, offset)
 	if n == len(b) {

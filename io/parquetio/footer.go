@@ -141,7 +141,6 @@ func (r region) compare(offset int64) int {
 	return 0
 }
 
-// chunk is a column of a row group.
 type chunk struct {
 	region
 	column int

@@ -19,7 +19,7 @@ import (
 	"github.com/sparsenb/sparsenb/internal/hostile"
 )
 
-// readAll reads all rows, up to so many, in the way that tables of counts are read.
+// readAll reads all rows, up to a limit, as tables of counts are read.
 func readAll(b []byte, most int) (rows []parquet.Row, err error) {
 	f, err := Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestHostileFiles(t *testing.T) {
 		if n := hostile.Allocated(func() { _, err = readAll(b, 1<<20) }); n > hostile.MostMemory {
 			t.Errorf("%s: %d MB were taken", what, n>>20)
 		}
-		// A number of rows that is wrong may not matter, but all else does.
+		// A wrong number of rows is tolerated, anything else is not.
 		if err == nil && what != "a number of rows" {
 			t.Errorf("%s: no error", what)
 		}
@@ -163,7 +163,7 @@ func variants() iter.Seq2[string, []parquet.WriterOption] {
 	}
 }
 
-// What a writer writes is read, with every codec and encoding.
+// Files with every codec and encoding are read.
 func TestValidFiles(t *testing.T) {
 	rows, schema := someNumbered(700), parquet.SchemaOf(numbered{})
 	for what, options := range variants() {
@@ -218,7 +218,7 @@ func TestLateDictionaries(t *testing.T) {
 	}
 }
 
-// A byte that changed is an error or another value, and takes no more memory.
+// A changed byte is an error or another value, and takes no more memory.
 func TestEveryByteChanged(t *testing.T) {
 	for _, options := range [][]parquet.WriterOption{
 		{parquet.Compression(&parquet.Uncompressed), parquet.DataPageVersion(1)},
@@ -246,7 +246,7 @@ func TestEveryByteChanged(t *testing.T) {
 	}
 }
 
-// failing is a disk that fails from some byte on.
+// failing is a disk that fails after some byte.
 type failing struct {
 	io.ReaderAt
 	from int64
@@ -261,7 +261,7 @@ func (f failing) ReadAt(b []byte, offset int64) (int, error) {
 	return f.ReaderAt.ReadAt(b, offset)
 }
 
-// A disk that fails is no damage.
+// A disk error is not reported as damaged data.
 func TestStorageErrors(t *testing.T) {
 	b := encoded(t, someNumbered(100))
 	step := int64(13)
@@ -315,7 +315,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// FuzzMeasure holds that what measure passes the library decodes: to the same length, or to an error.
+// FuzzMeasure checks that the library decodes what measure accepts, to the same length or to an error.
 func FuzzMeasure(f *testing.F) {
 	for _, rows := range []int{0, 3} {
 		b := encoded(f, someNumbered(rows))
@@ -339,7 +339,7 @@ func FuzzMeasure(f *testing.F) {
 	})
 }
 
-// FuzzFile holds that any file is rows or an error, in little memory.
+// FuzzFile checks that reading any file returns rows or an error, in little memory.
 func FuzzFile(f *testing.F) {
 	files := hostile.Files()
 	for _, what := range slices.Sorted(maps.Keys(files)) {

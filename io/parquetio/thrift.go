@@ -124,7 +124,6 @@ func (m *measured) field(b []byte) (kind byte, err error) {
 	return kind, err
 }
 
-// list reads the header of a list.
 func (m *measured) list(b []byte) (f frame, err error) {
 	if m.bytes == len(b) {
 		return f, errShort
@@ -141,7 +140,6 @@ func (m *measured) list(b []byte) (f frame, err error) {
 	return frame{int(n), [2]byte{kind, kind}}, m.elements(b, n, 1, kind)
 }
 
-// mapping reads the header of a map.
 func (m *measured) mapping(b []byte) (f frame, err error) {
 	n, err := m.varint(b)
 	if err != nil || n == 0 {

@@ -16,7 +16,7 @@ import (
 //
 //	1  the first; the encodings of parts may change within it
 //	2  feature_id uses another hash: the first gave some similar names the same id
-//	3  feature_id uses another hash: names could be constructed of which the second ignored eight bytes
+//	3  feature_id uses another hash: names could be constructed for which hash 2 ignored eight bytes
 const FormatVersion = "3"
 
 const versionKey = "sparsenb.format_version"
@@ -24,7 +24,7 @@ const versionKey = "sparsenb.format_version"
 // VersionError is a table format version that this program does not know.
 type VersionError struct{ Version string }
 
-// Error tells a newer version from a malformed one.
+// Error distinguishes a newer version from a malformed one.
 func (e *VersionError) Error() string {
 	if _, err := strconv.ParseUint(e.Version, 10, 32); err != nil || e.Version == "0" {
 		return fmt.Sprintf("unknown table format %.20q", e.Version)

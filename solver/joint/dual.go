@@ -18,9 +18,9 @@ type dual struct {
 	status       solver.Status
 }
 
-// minimise finds ψ(k)-C for 1 ≤ k < number of features with mass, if at least two classes have mass. Each
-// evaluation yields a cut, and the next point is the minimiser of the greatest of the cuts.
-func minimise(r *ranking, k int64, start Shares, s solver.Settings) *dual {
+// minimize finds ψ(k)-C for 1 ≤ k < number of features with mass, if at least two classes have mass. Each
+// evaluation yields a cut, and the next point is the minimizer of the greatest of the cuts.
+func minimize(r *ranking, k int64, start Shares, s solver.Settings) *dual {
 	d := &dual{upper: math.Inf(1), best: start}
 	reach, moved := 1e-2, false
 	model := master{}
@@ -34,7 +34,7 @@ func minimise(r *ranking, k int64, start Shares, s solver.Settings) *dual {
 			d.status = solver.Smooth
 			return d
 		}
-		at, bound := model.minimise(d.cuts)
+		at, bound := model.minimize(d.cuts)
 		d.lower = max(d.lower, min(bound, d.upper))
 		if d.upper-d.lower <= s.Tolerance*d.upper {
 			d.status = solver.Kink
@@ -74,7 +74,7 @@ func (d *dual) evaluate(r *ranking, k int64, at Shares, tolerance float64) (fres
 }
 
 // within keeps every share at least at reach times that of the best point so far, and reports whether it moved one. A cut
-// does not bound the share of a class without counts in it, and the minimiser would leave that class no share.
+// does not bound the share of a class without counts in it, and the minimizer would leave that class no share.
 func (d *dual) within(at Shares, reach float64) (point Shares, moved bool) {
 	alpha := slices.Clone(at.Alpha)
 	for c, a := range alpha {

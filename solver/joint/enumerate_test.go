@@ -29,7 +29,7 @@ func TestEnumerationFindsTheBestFromAnySupport(t *testing.T) {
 		if classesWithMass(masses) < 2 {
 			continue
 		}
-		d := minimise(r, int64(k), sharesOf(masses), solver.Settings{}.WithDefaults())
+		d := minimize(r, int64(k), sharesOf(masses), solver.Settings{}.WithDefaults())
 		f := newFrame(r, int64(k), d.best)
 		gainOf := func(take []int64) float64 {
 			_, gain, _, err := Evaluate(p, take)

@@ -14,7 +14,7 @@ import (
 )
 
 // problemOf is the problem of dense counts, by feature and class. Equal features are one vector, in the order of
-// their first; index tells the vector of each.
+// their first; index has the vector of each.
 func problemOf(t testing.TB, counts [][]float64, k int64, smoothing float64) (p Problem, index []int) {
 	t.Helper()
 	p = Problem{Vectors: solver.NewVectors(len(counts[0])), K: k, Smoothing: smoothing}

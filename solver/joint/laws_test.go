@@ -266,7 +266,7 @@ func TestSymmetries(t *testing.T) {
 					t.Errorf("%s: a class without mass has the share %v", what, empty.Alpha[2*c])
 				}
 			}
-			// A class that is split in proportion tells nothing more.
+			// Splitting a class in proportion adds no information.
 			compare("a class split in two", solve(func(i, c int) float64 {
 				if c == 0 || c == classes {
 					return counts[i][0] / 2
@@ -384,7 +384,7 @@ func TestBernoulliIsMutualInformation(t *testing.T) {
 	}
 }
 
-// A feature of all documents tells nothing, also where sums of documents are rounded.
+// A feature of all documents gains nothing, even where sums of documents are rounded.
 func TestBernoulliOfAllDocuments(t *testing.T) {
 	t.Parallel()
 	rng := solvertest.Random(25)
@@ -508,7 +508,7 @@ func TestSearchEndsAtTheMinimum(t *testing.T) {
 		if k >= p.Features() || classesWithMass(mass) < 2 {
 			return
 		}
-		d := minimise(r, k, sharesOf(mass), solver.Settings{}.WithDefaults())
+		d := minimize(r, k, sharesOf(mass), solver.Settings{}.WithDefaults())
 		if math.Abs(d.upper-d.lower) > 1e-11*d.upper+1e-16*numeric.Total(mass) || d.status == solver.Stopped {
 			t.Errorf("%s, C=%d k=%d: the search ends between %v and %v, %v after %d evaluations", what, p.Classes(), k, d.lower, d.upper, d.status, d.evaluations)
 		}
@@ -556,7 +556,7 @@ func TestStoppedBoundsHold(t *testing.T) {
 }
 
 // The support comes as near to its bound as many features allow: with C = 20 classes, at most 19 of them are split at the
-// minimiser of the bound, and what that costs falls with k.
+// minimizer of the bound, and what that costs falls with k.
 func TestGapOfManyFeatures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100,000 features")
@@ -592,7 +592,7 @@ func TestGapOfManyFeatures(t *testing.T) {
 	}
 }
 
-// Features that are in one class only, once, all tie at the minimiser, and only their numbers by class matter: the most
+// Features that are in one class only, once, all tie at the minimizer, and only their numbers by class matter: the most
 // that k of them gain is k log C, with as many of every class.
 func TestTakesTiesInBalance(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type cut struct {
 
 func (c *cut) value(at *Shares) float64 { return c.gain + at.divergenceOf(c.mass) }
 
-// master is the master problem of the cutting-plane method: it minimises the greatest of several cuts over α. By duality
+// master is the master problem of the cutting-plane method: it minimizes the greatest of several cuts over α. By duality
 // the minimum is the maximum of
 //
 //	G(λ) = Σ_j λ_j H_j(α(λ)),   α(λ) = Σ_j λ_j B_j / Σ_j λ_j|B_j|
@@ -38,7 +38,7 @@ const (
 	maxStalled    = 4   // steps without a better bound or point
 )
 
-// minimise returns the minimiser of the greatest of the cuts, and a lower bound of the minimum, which is exact except for
+// minimize returns the minimizer of the greatest of the cuts, and a lower bound of the minimum, which is exact except for
 // rounding. It stores λ in the cuts.
 //
 // It is a primal-dual interior-point method with Mehrotra's predictor-corrector (1992) on
@@ -46,7 +46,7 @@ const (
 //	t - H_j(α(λ)) = s_j,   λ_j s_j = μ → 0,   Σ λ_j = 1,
 //
 // where the Jacobian of the H_j is -VVᵀ with V_jc = (B_jc - |B_j|α_c)/√a_c and a = Σ_j λ_j B_j.
-func (m *master) minimise(cuts []*cut) (Shares, float64) {
+func (m *master) minimize(cuts []*cut) (Shares, float64) {
 	if best, ok := lowestOfAll(cuts); ok {
 		return sharesOf(best.mass), best.gain
 	}

@@ -31,13 +31,13 @@ func TestModelHasNoGap(t *testing.T) {
 			cuts = append(cuts, c)
 		}
 		var m master
-		at, bound := m.minimise(cuts)
+		at, bound := m.minimize(cuts)
 		high, weight := 0.0, 0.0
 		for _, c := range cuts {
 			high = max(high, c.value(&at))
 			weight += c.weight
 		}
-		solvertest.Near(t, "the greatest cut at the minimiser", high, bound, 1e-12*bound+1e-14)
+		solvertest.Near(t, "the greatest cut at the minimizer", high, bound, 1e-12*bound+1e-14)
 		solvertest.Near(t, "the sum of the weights", weight, 1, 1e-12)
 		if t.Failed() {
 			t.Fatalf("%d cuts of %d classes", n, classes)
@@ -55,7 +55,7 @@ func TestModelOfOneFeatureAClass(t *testing.T) {
 		cuts = append(cuts, &cut{mass: mass, total: mass[c]})
 	}
 	var m master
-	at, bound := m.minimise(cuts)
+	at, bound := m.minimize(cuts)
 	var sum float64
 	for c := range 30 {
 		sum += math.Exp(-bound / cuts[c].total)

@@ -55,7 +55,6 @@ func (p Problem) Validate() error {
 	return nil
 }
 
-// empty reports whether all counts are zero.
 func (p Problem) empty() bool {
 	for i := range p.Len() {
 		if classes, _ := p.Entries(i); len(classes) > 0 {

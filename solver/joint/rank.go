@@ -176,7 +176,7 @@ func (r *ranking) masses() []float64 {
 	return r.massOf(all)
 }
 
-// each calls visit with every vector of which the set has n > 0 features, in the order of the vectors.
+// each calls visit with every vector with n > 0 features in the set, in the order of the vectors.
 func (r *ranking) each(t top, visit func(i int, n int64)) {
 	left := t.atLambda
 	for i, h := range r.scores {

@@ -52,7 +52,7 @@ func TestSelectorAgreesWithTheResult(t *testing.T) {
 	}
 }
 
-// solver.Most features are told by their score; only those near the threshold are listed.
+// solver.Most features are selected by their score; only those near the threshold are listed.
 func TestSelectorIsSmall(t *testing.T) {
 	t.Parallel()
 	p := text(2000, 8)

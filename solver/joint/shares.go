@@ -7,7 +7,7 @@ import (
 	"github.com/sparsenb/sparsenb/solver/internal/numeric"
 )
 
-// Shares is a point of the simplex, a share α_c for every class, with values that speed up divergences. [NewShares] makes it
+// Shares is a point of the simplex, a share α_c for every class, with values that speed up divergences. newShares makes it
 // from the shares.
 type Shares struct {
 	Alpha []float64
@@ -25,8 +25,8 @@ type Shares struct {
 	Unevenness, Surplus float64
 }
 
-// NewShares returns the point with the given shares, which must sum to 1 except for rounding. It keeps the slice.
-func NewShares(alpha []float64) Shares {
+// newShares returns the point with the given shares, which must sum to 1 except for rounding. It keeps the slice.
+func newShares(alpha []float64) Shares {
 	s := Shares{Alpha: alpha, Log: make([]float64, len(alpha)), Heavy: -1, Uneven: make([]float64, len(alpha))}
 	for c, a := range alpha {
 		s.Log[c] = math.Log(a)
@@ -67,7 +67,7 @@ func sharesOf(mass []float64) Shares {
 			alpha[c] = x / all
 		}
 	}
-	return NewShares(alpha)
+	return newShares(alpha)
 }
 
 // divergence is h(α) = g·KL(p‖α) = Σ_c f_c log(f_c/(g α_c)) of a feature with the smoothed counts f and their sum g. counts

@@ -69,7 +69,7 @@ func TestDivergenceIsPrecise(t *testing.T) {
 	}
 }
 
-// One class has all but 1e-20 of the mass, which a share written as 1 does not tell.
+// One class has all but 1e-20 of the mass: its share rounds to 1.
 func TestDivergenceOfAHeavyClass(t *testing.T) {
 	t.Parallel()
 	at := sharesOf([]float64{1e10, 1e-10, 2e-10})

@@ -60,7 +60,7 @@ func solveMultinomial(p Problem, s solver.Settings, boundOnly bool) Result {
 		// If only one class has mass, every gain is 0, and all features never gain less than some.
 		result.Take = r.take(r.at(&start, p.K))
 	default:
-		d := minimise(r, p.K, start, s)
+		d := minimize(r, p.K, start, s)
 		result.Status, result.Evaluations = d.status, d.evaluations
 		result.UpperBound, result.Alpha = d.upper, d.best.Alpha
 		if p.K == 1 || boundOnly {

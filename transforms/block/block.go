@@ -142,7 +142,6 @@ func Open(b []byte, keys Keys, classes *Classes) (*Reader, error) {
 	return r, err
 }
 
-// id reads a class ID.
 func (r *Reader) id() ClassID {
 	if len(r.body) < classBytes {
 		r.corrupt("truncated class ID")

@@ -34,7 +34,7 @@ func ParseUnit(name string) (Unit, error) {
 // TokenPattern matches a word. It is the default token_pattern of CountVectorizer.
 const TokenPattern = `(?u)\b\w\w+\b`
 
-// Analyzer defines the features of a text: its n-grams of Min to Max units. The zero value stands for single words.
+// Analyzer defines the features of a text: its n-grams of Min to Max units. The zero value means single words.
 type Analyzer struct {
 	Unit     Unit
 	Min, Max int

@@ -224,7 +224,7 @@ func TestLabelsAreMadeValid(t *testing.T) {
 	}
 }
 
-// Memory is reserved for what a counter says that its tables take.
+// A counter reports the memory that its tables take.
 func TestTablesTakeWhatTheCounterSays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	c := NewCounter(Config{StopWords: [][]byte{[]byte("word1")}})

@@ -112,7 +112,6 @@ func (t *Tables) Bytes() (n int) {
 	return n
 }
 
-// all returns the features of each class.
 func (t *Tables) all() (sources []block.Source) {
 	for i, entries := range t.entries {
 		sources = append(sources, &source{table: t.tables[i], entries: entries, class: i, hashBits: t.hashBits})

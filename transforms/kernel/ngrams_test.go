@@ -105,7 +105,7 @@ func TestNgramsAreThoseOfCountVectorizer(t *testing.T) {
 	}
 }
 
-// Random texts, of pieces that have gone wrong in some tokeniser or other, are asked of scikit-learn itself.
+// Random texts, of pieces that have gone wrong in some tokenizer or other, are asked of scikit-learn itself.
 func TestNgramsOfRandomTexts(t *testing.T) {
 	t.Parallel()
 	python := outside.Python(t)

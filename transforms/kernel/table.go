@@ -22,7 +22,6 @@ type table struct {
 	stop    uint32   // start of the names of the features; those of the stop words are before
 }
 
-// entry is a feature of the table.
 type entry struct {
 	key       uint64
 	check     uint64
@@ -175,7 +174,6 @@ func (t *table) chunk() []byte {
 	return c[:0]
 }
 
-// grow enlarges the table.
 func (t *table) grow() {
 	old := t.entries
 	t.allocate(64 - t.shift + t.step())

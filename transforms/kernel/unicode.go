@@ -15,7 +15,7 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// A folding tells fold what to do with a code point that is not ASCII. Its low 24 bits are the XOR of the first three bytes
+// A folding says how fold converts a code point that is not ASCII. Its low 24 bits are the XOR of the first three bytes
 // with those of the lower case, the first byte lowest; from bit 24 on, it has a bit for each byte of a word character.
 type folding uint32
 

@@ -62,7 +62,7 @@ type emission struct {
 // short queue, six bundles at once were seen, each with its own goroutines and tables.
 const queueSize = 1 << 16
 
-// Start starts goroutines that work on the elements of a bundle; 0 threads stands for the number of processors. With one
+// Start starts goroutines that work on the elements of a bundle; 0 threads means one for each processor. With one
 // thread, as on an engine, Do returns when the element is done.
 func Start[E any](ctx context.Context, threads int, work Work[E]) *Pool[E] {
 	if threads == 0 {

@@ -38,7 +38,7 @@ func TestPoolEmitsAll(t *testing.T) {
 	}
 }
 
-// Each goroutine has its own state, and emits it at the end.
+// Each goroutine has a separate state, and emits it at the end.
 func TestWorkersHaveState(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		workers, sum := 0, 0
