@@ -9,6 +9,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/verify"
 )
 
 // Every field of Documents reaches a step, and the options of the manifest unless it cannot change the result.
