@@ -55,7 +55,7 @@ func TestStorageFaults(t *testing.T) {
 		if strings.Contains(output, "%d") {
 			output = fmt.Sprintf(output, bytesBefore(t, big, sel, strings.HasSuffix(c.output, "+")))
 		}
-		for name, runner := range localRunners {
+		for name, runner := range failingRunners {
 			t.Run(what+" on "+name, func(t *testing.T) {
 				faulty.Reset()
 				dir := filepath.Join(t.TempDir(), "out")
@@ -93,7 +93,7 @@ func bytesBefore(t *testing.T, input string, sel selection.Params, manifest bool
 
 // A run whose context ends returns the cause and publishes nothing; on the direct runner, all of its steps have ended.
 func TestCancelled(t *testing.T) {
-	for name, runner := range localRunners {
+	for name, runner := range failingRunners {
 		faulty.Reset()
 		input := save(t, "in.tsv", "a\tupon the\nb\twhilst the\n")
 		if err := syscall.Mkfifo(input+".hold", 0o600); err != nil {

@@ -209,6 +209,9 @@ func (a Reconciled) pieces() ([]Reconciled, error) {
 	return all, err
 }
 
+// errNotReconciled is the error of a step that was run although Reconcile has failed, or whose input was lost.
+var errNotReconciled = errors.New("received no reconciled totals")
+
 // joinReconciled joins the pieces of one result, in any order.
 func joinReconciled(next func(*[]byte) bool) (a Reconciled, err error) {
 	var pieces []Reconciled
@@ -228,7 +231,7 @@ func joinReconciled(next func(*[]byte) bool) (a Reconciled, err error) {
 		a.Files, a.Warnings = append(a.Files, p.Files...), append(a.Warnings, p.Warnings...)
 	}
 	if len(pieces) == 0 {
-		return a, errors.New("received no reconciled totals")
+		return a, errNotReconciled
 	}
 	return a, nil
 }
