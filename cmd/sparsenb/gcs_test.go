@@ -121,7 +121,7 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 		{"gs://b/in/*", "gs://none/out", "gs://none/out: no such bucket"},
 		{"gs://b/in/*", "gs://b/in", "gs://b/in: not empty, contains hamilton.tsv; choose another --output"},
 		{"gs://b/in/*", "gs:///out", "gs:///out: has no bucket; a name is gs://bucket/object"},
-		{"s3://b/in/*", "gs://b/out", "s3://b/in/*: s3:// is not supported; use a file path or gs://"},
+		{"s3://b/in/*", "gs://b/out", "s3://b/in/*: s3:// is not supported; use a file path or faulty:// or gs://"},
 	} {
 		said := run(t, 2, "--input="+c.input, "--output="+c.output, "--k=5")
 		if want := "sparsenb: " + c.want + "\n"; said != want {
