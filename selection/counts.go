@@ -74,7 +74,7 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 		return c, err
 	}
 	if state.Success == nil {
-		return c, fmt.Errorf("%s: no published run (%s is missing)", dir, modelio.SuccessFile)
+		return c, modelio.NotPublished(dir, modelio.SuccessFile)
 	}
 	m, err := modelio.ReadManifest(ctx, dir)
 	if err != nil {

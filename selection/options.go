@@ -58,7 +58,8 @@ func ParseParams(options map[string]string) (p Params, err error) {
 	return p, nil
 }
 
-// Options returns what the options of a selection say about its counts: the analysis of a run, and of a custom table the numbers of documents.
+// Options returns what the options of a selection say about its counts: the analysis of a run, or the numbers of documents of
+// a custom table.
 func (c Counts) Options() map[string]string {
 	options := c.Analysis.Options()
 	var documents []string

@@ -149,7 +149,5 @@ func ValidateProblem(classes []modelio.Class, rows []modelio.ModelRow) error {
 
 func sameProblem(a, b modelio.ModelRow) bool {
 	return a.Strategy == b.Strategy && a.Positive == b.Positive && a.Negative == b.Negative && a.Problem == b.Problem &&
-		equal(a.DocsPositive, b.DocsPositive) && equal(a.DocsNegative, b.DocsNegative)
+		modelio.EqualOrNull(a.DocsPositive, b.DocsPositive) && modelio.EqualOrNull(a.DocsNegative, b.DocsNegative)
 }
-
-func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }

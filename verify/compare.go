@@ -30,7 +30,7 @@ func compareFeature(got, want modelio.FeatureRow, resolution float64) error {
 	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
 		return fmt.Errorf("feature %q has the counts %v and %v, but recomputed %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
 	}
-	if !equalOrNull(got.DocumentsPositive, want.DocumentsPositive) || !equalOrNull(got.DocumentsNegative, want.DocumentsNegative) {
+	if !modelio.EqualOrNull(got.DocumentsPositive, want.DocumentsPositive) || !modelio.EqualOrNull(got.DocumentsNegative, want.DocumentsNegative) {
 		return fmt.Errorf("feature %q has document counts that differ from the recomputed ones", got.Feature)
 	}
 	err := cmp.Or(
@@ -49,8 +49,6 @@ func compareFeature(got, want modelio.FeatureRow, resolution float64) error {
 func isCertificate(text string) bool {
 	return text == solver.Optimal.String() || text == solver.Bounded.String() || text == solver.Heuristic.String()
 }
-
-func equalOrNull(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
 type number struct {
 	name      string

@@ -9,6 +9,7 @@ package corpusio
 
 import (
 	"context"
+	"fmt"
 	"strings"
 )
 
@@ -30,24 +31,34 @@ type Format interface {
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
 var formats = []Format{tsv{}}
 
-func formatOf(f File) Format {
+func formatOf(f File) (Format, error) {
 	for _, format := range formats {
 		if format.Name() == f.Format {
-			return format
+			return format, nil
 		}
 	}
-	panic("corpusio: unknown format " + f.Format)
+	return nil, fmt.Errorf("%s: unknown format %q", f.Name, f.Format)
 }
 
-// Split cuts a file into ranges of about size bytes. An empty file has none.
-func Split(f File, size int64) []Range { return formatOf(f).Split(f, size) }
+// Split cuts a file that [List] found into ranges of about size bytes. An empty file has none.
+func Split(f File, size int64) []Range {
+	format, err := formatOf(f)
+	if err != nil {
+		panic("corpusio.Split: " + err.Error())
+	}
+	return format.Split(f, size)
+}
 
 // Open opens a range of a file. Close or Abandon must be called on the reader.
 func Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if o.Reject == nil {
 		o.Reject = func(Rejection) {}
 	}
-	return formatOf(r.File).Open(ctx, r, o)
+	format, err := formatOf(r.File) // the range may come from another version of the program
+	if err != nil {
+		return nil, err
+	}
+	return format.Open(ctx, r, o)
 }
 
 // Options are what a reader needs to know beside the range.

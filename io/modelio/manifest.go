@@ -145,7 +145,7 @@ func ReadManifest(ctx context.Context, dir string) (m Manifest, err error) {
 	name := fileio.Join(dir, ManifestFile)
 	b, err := fileio.ReadAll(ctx, name, MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s: no published run (%s is missing)", dir, ManifestFile)
+		return m, NotPublished(dir, ManifestFile)
 	}
 	if err != nil {
 		return m, err

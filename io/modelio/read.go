@@ -20,11 +20,16 @@ type Published struct {
 	Buckets  []BucketRow
 }
 
+// NotPublished is the error for a folder without a file that every published run has.
+func NotPublished(dir, file string) error {
+	return fmt.Errorf("%s: no published run (%s is missing)", dir, file)
+}
+
 // Read reads a published run, without its counts.
 func Read(ctx context.Context, dir string) (p Published, err error) {
 	p.Dir = dir
 	if _, found, err := readJSON[Success](ctx, dir, SuccessFile); err != nil || !found {
-		return p, cmp.Or(err, fmt.Errorf("%s: no published run (%s is missing)", dir, SuccessFile))
+		return p, cmp.Or(err, NotPublished(dir, SuccessFile))
 	}
 	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" {
 		return p, err

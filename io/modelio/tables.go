@@ -159,3 +159,6 @@ type BucketRow struct {
 	Share     float64 `parquet:"share"` // of the bucket's occurrences
 	Names     int64   `parquet:"names"` // number of distinct names in the bucket; 1 means no collision
 }
+
+// EqualOrNull reports whether two numbers of a column that may be null are equal; null equals null.
+func EqualOrNull(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -85,16 +85,16 @@ func (w *FileWriter) compare() error {
 		return err
 	}
 	info, err := store.Stat(w.ctx, name)
-	same := info.Size == w.sum.Size
-	if err == nil && same {
-		var found FileSum
-		found, err = Checksum(w.ctx, name)
-		same = found.SHA256 == w.sum.SHA256
+	if err != nil {
+		return err
 	}
-	if err == nil && !same {
-		err = fmt.Errorf("%s: exists with different content: %w", name, fileio.ErrTaken)
+	if info.Size == w.sum.Size { // another size needs no reading
+		found, err := Checksum(w.ctx, name)
+		if err != nil || found.SHA256 == w.sum.SHA256 {
+			return err
+		}
 	}
-	return err
+	return fmt.Errorf("%s: exists with different content: %w", name, fileio.ErrTaken)
 }
 
 // Abort removes what was written. After Commit it does nothing.
