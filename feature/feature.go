@@ -121,3 +121,9 @@ type Count struct {
 	Class                  int // index into a list of labels
 	Occurrences, Documents int64
 }
+
+// Value is a feature of a document and its value there: how often it occurs, or any other number that is at least 0.
+type Value struct {
+	Name  []byte
+	Value float64
+}

@@ -145,7 +145,7 @@ func TestWarningsAndDrops(t *testing.T) {
 	long := "Hamilton\t" + strings.Repeat("word ", 300)
 	text := strings.Repeat("Hamilton\tupon the subject\r\nMadison\t\xffwhilst\x00the\n\n", 200) + "no tab\n" + long + "\n" + "\tno label\n"
 	d := documents(t, save(t, "in.tsv", "\xef\xbb\xbf"+text))
-	d.MaxRecordBytes = 1000
+	d.Reading.MaxRecordBytes = 1000
 	d.StopWords = []string{"the"}
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := runTrain(t, dir, d, choose(t, "", "1", "7", "3", "4")); err != nil {

@@ -21,16 +21,15 @@ import (
 
 // Documents says what to count, and how. Validate checks it.
 type Documents struct {
-	Files          []corpusio.File   // required
-	Analyzer       kernel.Analyzer   // default: words; at most MaxNgram units per feature
-	HashBits       int               // count in 2^HashBits buckets; default 0, by name
-	StopWords      []string          // default none; only for words
-	MaxRejected    transforms.Budget // required: malformed lines tolerated
-	MaxRecordBytes int               // required, at most MaxRecordBytes: longer lines are malformed
-	MaxClasses     int               // at most MaxClasses; default any number
-	Header         corpusio.Header   // default corpusio.Unknown: a header is an error
-	Shards         int               // required, at most MaxShards: files of counts
-	Tuning         Tuning
+	Files       []corpusio.File   // required
+	Reading     corpusio.Reading  // how Files were listed and are read; MaxRecordBytes is required, at most MaxRecordBytes
+	Analyzer    kernel.Analyzer   // default: words; at most MaxNgram units per feature
+	HashBits    int               // count in 2^HashBits buckets; default 0, by name
+	StopWords   []string          // default none; only for words
+	MaxRejected transforms.Budget // required: malformed records tolerated
+	MaxClasses  int               // at most MaxClasses; default any number
+	Shards      int               // required, at most MaxShards: files of counts
+	Tuning      Tuning
 }
 
 // Tuning changes how the counting is done, never its result. Zero values are the defaults.
@@ -57,13 +56,10 @@ func (d Documents) analyzer() *modelio.Analyzer {
 // options returns the options that decide which documents are counted, and how.
 func (d Documents) options() map[string]string {
 	options := d.analyzer().Analysis().Options()
+	maps.Copy(options, d.Reading.Options())
 	options["max_rejected"] = d.MaxRejected.Text
-	options["max_record_bytes"] = strconv.Itoa(d.MaxRecordBytes)
 	if d.MaxClasses > 0 {
 		options["max_classes"] = strconv.Itoa(d.MaxClasses)
-	}
-	if d.Header != corpusio.Unknown {
-		options["header"] = strconv.FormatBool(d.Header == corpusio.Present)
 	}
 	options["shards"] = strconv.Itoa(d.Shards)
 	return options

@@ -14,10 +14,10 @@ import (
 
 // Every field of Documents reaches a step, and the options of the manifest unless it cannot change the result.
 func TestFieldsOfDocumentsHaveAnEffect(t *testing.T) {
-	base := Documents{MaxRecordBytes: 1, Shards: 1}
+	base := Documents{Reading: corpusio.Reading{MaxRecordBytes: 1}, Shards: 1}
 	changed := Documents{
-		Files: []corpusio.File{{}}, Analyzer: kernel.Analyzer{Min: 2, Max: 3}, HashBits: 5, StopWords: []string{"the"}, MaxRecordBytes: 2,
-		MaxClasses: 3, Header: corpusio.Present, Shards: 4, Tuning: Tuning{Threads: 2},
+		Files: []corpusio.File{{}}, Analyzer: kernel.Analyzer{Min: 2, Max: 3}, HashBits: 5, StopWords: []string{"the"}, Reading: corpusio.Reading{MaxRecordBytes: 2},
+		MaxClasses: 3, Shards: 4, Tuning: Tuning{Threads: 2},
 	}
 	changed.MaxRejected.Text = "1%"
 	run := modelio.Run{ID: "run"}

@@ -38,7 +38,7 @@ const federalist = "../testdata/federalist/train.tsv"
 // documents lists files with the defaults of the command.
 func documents(t testing.TB, patterns ...string) Documents {
 	t.Helper()
-	files, err := corpusio.List(context.Background(), patterns)
+	files, err := corpusio.List(context.Background(), patterns, corpusio.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func documents(t testing.TB, patterns ...string) Documents {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Documents{Files: files, MaxRejected: budget, MaxRecordBytes: 8 << 20, Shards: 64}
+	return Documents{Files: files, MaxRejected: budget, Reading: corpusio.Reading{MaxRecordBytes: 8 << 20}, Shards: 64}
 }
 
 func choose(t testing.TB, positive string, ks ...string) selection.Params {

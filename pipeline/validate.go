@@ -36,10 +36,10 @@ func (d Documents) Validate() error {
 		return modelio.Usagef("--hash_bits=%d: must be 0 to %d", d.HashBits, kernel.MaxHashBits)
 	case a.Unit != kernel.Word && len(d.StopWords) > 0:
 		return modelio.Usagef("--stop_words: requires --analyzer=word, and cannot be used with --analyzer=%s", a.Unit)
-	case d.MaxRecordBytes < 1 || d.MaxRecordBytes > MaxRecordBytes:
-		return modelio.Usagef("--max_record_bytes=%d: must be 1 byte to %s", d.MaxRecordBytes, humanize.IBytes(MaxRecordBytes))
-	case a.NameBytes(d.MaxRecordBytes) > kernel.MaxNameBytes:
-		return modelio.Usagef("--ngrams=%d,%d: the features of one document of --max_record_bytes=%d could exceed 2 GB; reduce either flag", least, most, d.MaxRecordBytes)
+	case d.Reading.MaxRecordBytes < 1 || d.Reading.MaxRecordBytes > MaxRecordBytes:
+		return modelio.Usagef("--max_record_bytes=%d: must be 1 byte to %s", d.Reading.MaxRecordBytes, humanize.IBytes(MaxRecordBytes))
+	case a.NameBytes(d.Reading.MaxRecordBytes) > kernel.MaxNameBytes:
+		return modelio.Usagef("--ngrams=%d,%d: the features of one document of --max_record_bytes=%d could exceed 2 GB; reduce either flag", least, most, d.Reading.MaxRecordBytes)
 	case d.MaxRejected.Text == "":
 		return modelio.Usagef("--max_rejected: a number of lines or a percentage is required")
 	case d.MaxClasses < 0 || d.MaxClasses > MaxClasses:

@@ -29,7 +29,7 @@ func TestValidateDocuments(t *testing.T) {
 	}{
 		{func(d *Documents) {}, ""},
 		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max = 1, MaxNgram }, "--ngrams=1,100: the features of one document"}, // 2·5050·8 MiB
-		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max, d.MaxRecordBytes = 1, MaxNgram, 1000 }, ""},
+		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max, d.Reading.MaxRecordBytes = 1, MaxNgram, 1000 }, ""},
 		{func(d *Documents) { d.Analyzer.Min, d.Analyzer.Max = 2, 1 }, "--ngrams=2,1: must be MIN,MAX"},
 		{func(d *Documents) { d.Analyzer.Max = MaxNgram + 1 }, "--ngrams=0,101: must be MIN,MAX"},
 		{func(d *Documents) { d.HashBits = kernel.MaxHashBits }, ""},
@@ -37,8 +37,8 @@ func TestValidateDocuments(t *testing.T) {
 		{func(d *Documents) { d.HashBits = -1 }, "--hash_bits=-1: "},
 		{func(d *Documents) { d.StopWords = []string{"the"} }, ""},
 		{func(d *Documents) { d.StopWords, d.Analyzer.Unit = []string{"the"}, kernel.Char }, "--stop_words: requires --analyzer=word"},
-		{func(d *Documents) { d.MaxRecordBytes = 0 }, "--max_record_bytes=0: "},
-		{func(d *Documents) { d.MaxRecordBytes = MaxRecordBytes + 1 }, "--max_record_bytes=268435457: "},
+		{func(d *Documents) { d.Reading.MaxRecordBytes = 0 }, "--max_record_bytes=0: "},
+		{func(d *Documents) { d.Reading.MaxRecordBytes = MaxRecordBytes + 1 }, "--max_record_bytes=268435457: "},
 		{func(d *Documents) { d.MaxRejected.Text = "" }, "--max_rejected: "},
 		{func(d *Documents) { d.MaxClasses = -1 }, "--max_classes=-1: "},
 		{func(d *Documents) { d.MaxClasses = MaxClasses + 1 }, "--max_classes=10000001: "},

@@ -37,6 +37,7 @@ type BeginParams struct {
 	Run        modelio.Run
 	Output     string
 	RangeBytes int64 // the size of a range of an uncompressed file
+	Reading    corpusio.Reading
 }
 
 // Begin claims the output folder for the run, so that nothing is written into another run's folder, and splits the files
@@ -85,7 +86,11 @@ func (f *beginFn) ProcessElement(ctx context.Context, chunk []byte, emit func([]
 		return err
 	}
 	for _, file := range files {
-		for _, r := range corpusio.Split(file, f.Params.RangeBytes) {
+		ranges, err := corpusio.Split(ctx, file, f.Params.RangeBytes, f.Params.Reading)
+		if err != nil {
+			return err
+		}
+		for _, r := range ranges {
 			if err := emitRecord(emit, r); err != nil {
 				return err
 			}

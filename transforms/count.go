@@ -25,14 +25,13 @@ func init() {
 
 // CountParams are the parameters of CountFeatures and NameBuckets.
 type CountParams struct {
-	Job            spill.Params    // required
-	Shards         int             // required; the number of partitions of the features
-	MaxRecordBytes int             // required; longer lines are rejected
-	Analyzer       kernel.Analyzer // default: single words
-	HashBits       int             // features are counted in 2^HashBits buckets; default: by name
-	StopWords      []string        // in lower case, if features are words or n-grams of words; default: none
-	MaxClasses     int             // reading ends when there are more; default: no limit
-	Header         corpusio.Header // default: corpusio.Unknown
+	Job        spill.Params     // required
+	Shards     int              // required; the number of partitions of the features
+	Reading    corpusio.Reading // MaxRecordBytes is required
+	Analyzer   kernel.Analyzer  // default: single words
+	HashBits   int              // features are counted in 2^HashBits buckets; default: by name
+	StopWords  []string         // in lower case, if features are words or n-grams of words; default: none
+	MaxClasses int              // reading ends when there are more; default: no limit
 
 	// These change how the work is done, not its result.
 	Threads    int // goroutines that count in a bundle; default: one for each processor, if the job's memory suffices
@@ -47,12 +46,12 @@ func (p CountParams) Validate() error {
 		return err
 	case p.Shards < 1:
 		return fmt.Errorf("invalid Shards: %d; it must be at least 1", p.Shards)
-	case p.MaxRecordBytes < 1:
-		return fmt.Errorf("invalid MaxRecordBytes: %d; it must be at least 1", p.MaxRecordBytes)
+	case p.Reading.MaxRecordBytes < 1:
+		return fmt.Errorf("invalid Reading.MaxRecordBytes: %d; it must be at least 1", p.Reading.MaxRecordBytes)
 	case least > most:
 		return fmt.Errorf("invalid Analyzer: n-grams of %d to %d", least, most)
-	case p.Analyzer.NameBytes(p.MaxRecordBytes) > kernel.MaxNameBytes:
-		return errors.New("invalid MaxRecordBytes: the Analyzer allows more than 2 GB of names in a document")
+	case p.Analyzer.NameBytes(p.Reading.MaxRecordBytes) > kernel.MaxNameBytes:
+		return errors.New("invalid Reading.MaxRecordBytes: the Analyzer allows more than 2 GB of names in a document")
 	case p.HashBits < 0 || p.HashBits > kernel.MaxHashBits:
 		return fmt.Errorf("invalid HashBits: %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
 	case len(p.StopWords) > 0 && p.Analyzer.Unit != kernel.Word:
@@ -274,7 +273,7 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	var read Totals
 	rejected := map[corpusio.Reason]int64{}
 	reader, err := corpusio.Open(ctx, r, corpusio.Options{
-		MaxRecordBytes: w.Params.MaxRecordBytes, Header: w.Params.Header,
+		Reading: w.Params.Reading,
 		Reject: func(rejection corpusio.Rejection) {
 			if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
 				read.Examples = append(read.Examples, rejection)
@@ -287,7 +286,9 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	documents, shown := int64(0), int64(0)
 	var d corpusio.Document
 	for reader.Next(&d) {
-		w.counter.Add(d.Label, d.Text)
+		if err := w.add(&d); err != nil {
+			return errors.Join(err, reader.Abandon())
+		}
 		if w.counter.Full() {
 			if err := w.makeRoom(); err != nil {
 				return errors.Join(err, reader.Abandon())
@@ -321,6 +322,24 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	read.Drops.BlankLines, read.Drops.Headers = skipped.Blank, skipped.Headers
 	w.totals.add(read)
 	return nil
+}
+
+// add counts a document in each of its classes.
+func (w *countWorker) add(d *corpusio.Document) error {
+	if d.Features == nil {
+		w.counter.Add(d.Label, d.Text)
+		for _, label := range d.MoreLabels {
+			w.counter.Add(label, d.Text)
+		}
+		return nil
+	}
+	err := w.counter.AddFeatures(d.Label, d.Features)
+	for _, label := range d.MoreLabels {
+		if err == nil {
+			err = w.counter.AddFeatures(label, d.Features)
+		}
+	}
+	return err
 }
 
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {

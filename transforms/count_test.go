@@ -22,16 +22,16 @@ func TestAbandonedBundlesEnd(t *testing.T) {
 	if err := os.WriteFile(name, []byte("a\tone two\nb\tthree\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	files, err := corpusio.List(t.Context(), []string{name})
+	files, err := corpusio.List(t.Context(), []string{name}, corpusio.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	element, err := encode(corpusio.Split(files[0], 1<<20)[0])
+	element, err := encode(mustSplit(t, files[0], 1<<20)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
-	fn := &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000}}
+	fn := &countFn{Params: CountParams{Shards: 2, Threads: 2, Reading: corpusio.Reading{MaxRecordBytes: 1000}}}
 	fn.Setup()
 	for range 20 {
 		fn.StartBundle(t.Context(), nil, nil)
@@ -59,12 +59,12 @@ func elements(t *testing.T, prefix string, size int64, texts ...string) (list []
 			t.Fatal(err)
 		}
 	}
-	files, err := corpusio.List(t.Context(), []string{prefix + dir + "/*.tsv"})
+	files, err := corpusio.List(t.Context(), []string{prefix + dir + "/*.tsv"}, corpusio.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		for _, r := range corpusio.Split(file, size) {
+		for _, r := range mustSplit(t, file, size) {
 			element, err := encode(r)
 			if err != nil {
 				t.Fatal(err)
@@ -108,14 +108,14 @@ func TestReadingEndsWithTooManyClasses(t *testing.T) {
 	}
 	for _, threads := range []int{1, 4} {
 		for most, tooMany := range map[int]bool{99: true, 399: true, 400: false, 0: false} {
-			sum, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: threads, MaxRecordBytes: 1000, MaxClasses: most}}, elements(t, "", 1000, texts...))
+			sum, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: threads, Reading: corpusio.Reading{MaxRecordBytes: 1000}, MaxClasses: most}}, elements(t, "", 1000, texts...))
 			if err != nil || sum.TooMany != tooMany || tooMany && len(sum.Classes) > 0 || !tooMany && len(sum.Classes) != 400 {
 				t.Errorf("%d goroutines, --max_classes=%d: %d classes, too many %v, %v", threads, most, len(sum.Classes), sum.TooMany, err)
 			}
 		}
 	}
 	// Of a long list what comes behind is not read.
-	fn := &countFn{Params: CountParams{Shards: 2, Threads: 1, MaxRecordBytes: 1000, MaxClasses: 10}}
+	fn := &countFn{Params: CountParams{Shards: 2, Threads: 1, Reading: corpusio.Reading{MaxRecordBytes: 1000}, MaxClasses: 10}}
 	list := elements(t, "faulty://read=20000", 1000, strings.Repeat("x\ty\n", 100)+texts[0]+strings.Repeat("x\ty\n", 5000))
 	if sum, err := counts(t, fn, list); err != nil || !sum.TooMany {
 		t.Errorf("too many %v, %v", sum.TooMany, err)
@@ -124,11 +124,11 @@ func TestReadingEndsWithTooManyClasses(t *testing.T) {
 
 func TestReadingEndsWithAHeader(t *testing.T) {
 	list := elements(t, "", 1000, "a\tb\n", "label\ttext\na\tb\n")
-	sum, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000}}, list)
+	sum, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: 2, Reading: corpusio.Reading{MaxRecordBytes: 1000}}}, list)
 	if err != nil || len(sum.Headers) != 1 || !strings.HasSuffix(sum.Headers[0].File, "001.tsv") {
 		t.Errorf("%+v, %v", sum.Headers, err)
 	}
-	sum, err = counts(t, &countFn{Params: CountParams{Shards: 2, Threads: 2, MaxRecordBytes: 1000, Header: corpusio.Present}}, list)
+	sum, err = counts(t, &countFn{Params: CountParams{Shards: 2, Threads: 2, Reading: corpusio.Reading{MaxRecordBytes: 1000, Header: corpusio.Present}}}, list)
 	if err != nil || sum.Drops.Headers != 2 || sum.Classes["a"].Documents != 1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -144,7 +144,7 @@ func TestAPanicWhileCountingReachesBeam(t *testing.T) {
 					t.Errorf("%d goroutines: recovered %v", threads, p)
 				}
 			}()
-			_, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: threads, MaxRecordBytes: 1000}}, list)
+			_, err := counts(t, &countFn{Params: CountParams{Shards: 2, Threads: threads, Reading: corpusio.Reading{MaxRecordBytes: 1000}}}, list)
 			t.Errorf("%d goroutines: no panic, %v", threads, err)
 		}()
 	}
@@ -163,7 +163,7 @@ func TestGoroutinesKeepHalfOfTheMemory(t *testing.T) {
 	list := elements(t, "", 1<<20, texts...)
 	held := func(memory int) int {
 		job := spill.Params{ID: "half", Local: true, MemoryBytes: memory, TempDir: t.TempDir()}
-		fn := &countFn{Params: CountParams{Job: job, Shards: 2, Threads: 2, MaxRecordBytes: 1000}}
+		fn := &countFn{Params: CountParams{Job: job, Shards: 2, Threads: 2, Reading: corpusio.Reading{MaxRecordBytes: 1000}}}
 		if _, err := counts(t, fn, list); err != nil {
 			t.Fatal(err)
 		}
@@ -210,4 +210,13 @@ func TestReadClasses(t *testing.T) {
 	if _, err := readClasses(next()); err == nil {
 		t.Error("what is no list is read")
 	}
+}
+
+func mustSplit(t *testing.T, f corpusio.File, size int64) []corpusio.Range {
+	t.Helper()
+	ranges, err := corpusio.Split(t.Context(), f, size, corpusio.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ranges
 }

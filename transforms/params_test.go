@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"github.com/sparsenb/sparsenb/io/corpusio"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 func TestParamsAreValidated(t *testing.T) {
 	job := spill.Params{ID: "job"}
 	count := func(change func(*CountParams)) error {
-		p := CountParams{Job: job, Shards: 1, MaxRecordBytes: 1000}
+		p := CountParams{Job: job, Shards: 1, Reading: corpusio.Reading{MaxRecordBytes: 1000}}
 		change(&p)
 		return p.Validate()
 	}
@@ -37,9 +38,9 @@ func TestParamsAreValidated(t *testing.T) {
 		{count(func(p *CountParams) { p.Job.ID = "" }), "Job.ID"},
 		{count(func(p *CountParams) { p.Job.MemoryBytes = -1 }), "Job.MemoryBytes"},
 		{count(func(p *CountParams) { p.Shards = 0 }), "Shards"},
-		{count(func(p *CountParams) { p.MaxRecordBytes = 0 }), "MaxRecordBytes"},
+		{count(func(p *CountParams) { p.Reading.MaxRecordBytes = 0 }), "MaxRecordBytes"},
 		{count(func(p *CountParams) { p.Analyzer.Min, p.Analyzer.Max = 3, 2 }), "n-grams of 3 to 2"},
-		{count(func(p *CountParams) { p.MaxRecordBytes = 2 << 30 }), "MaxRecordBytes"},
+		{count(func(p *CountParams) { p.Reading.MaxRecordBytes = 2 << 30 }), "MaxRecordBytes"},
 		{count(func(p *CountParams) { p.HashBits = kernel.MaxHashBits + 1 }), "HashBits"},
 		{count(func(p *CountParams) { p.HashBits = -1 }), "HashBits"},
 		{count(func(p *CountParams) { p.Analyzer.Unit, p.StopWords = kernel.Char, []string{"the"} }), "StopWords"},

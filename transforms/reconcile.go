@@ -31,7 +31,7 @@ type ReconcileParams struct {
 	Empty       []corpusio.File // the empty inputs
 	MaxRejected Budget
 	MaxClasses  int // 0: unlimited
-	Header      corpusio.Header
+	Reading     corpusio.Reading
 	First       corpusio.File // the first input that is not empty
 
 	// With Selection, the classes are also checked: at least two, and Positive one of them.

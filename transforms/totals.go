@@ -124,7 +124,7 @@ const swapped = "probably the columns are swapped: a line is label<TAB>text"
 // example returns a label to show. It reads the first label of the first file again, so that the message does not depend on
 // how the work was split.
 func (p ReconcileParams) example(ctx context.Context) string {
-	label, err := corpusio.FirstLabel(ctx, p.First, p.Header)
+	label, err := corpusio.FirstLabel(ctx, p.First, p.Reading)
 	if err != nil || label == "" {
 		return ""
 	}

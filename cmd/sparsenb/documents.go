@@ -20,50 +20,28 @@ import (
 
 // documentFlags define what to count; train and count have them.
 type documentFlags struct {
-	input                                                                      list
-	analysis                                                                   analysisFlags
-	stopWords, maxRejected, maxRecordBytes, maxClasses, shards, output, memory *string
-	header                                                                     headerFlag
+	input                                                      list
+	reading                                                    *readingFlags
+	analysis                                                   analysisFlags
+	stopWords, maxRejected, maxClasses, shards, output, memory *string
 
 	runner func() (pipeline.Runner, error)
 }
 
 func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 	f := &documentFlags{
-		output:         addOutputFlag(fs),
-		analysis:       addAnalysisFlags(fs),
-		stopWords:      fs.String("stop_words", "", "=FILE words to ignore, one per line, in lower case; for --analyzer=word only"),
-		maxRejected:    fs.String("max_rejected", "1%", "=N|P% malformed lines tolerated, as a number or a percentage; the run fails if there are more"),
-		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=SIZE maximum length of a line; longer lines count as malformed"),
-		maxClasses:     fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
-		memory:         addMemoryFlag(fs),
-		runner:         addRunnerFlags(fs),
-		shards:         fs.String("shards", "64", "=N number of files that the counts are written to, 1 to 10000"),
+		output:      addOutputFlag(fs),
+		reading:     addReadingFlags(fs),
+		analysis:    addAnalysisFlags(fs),
+		stopWords:   fs.String("stop_words", "", "=FILE words to ignore, one per line, in lower case; for --analyzer=word only"),
+		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed lines tolerated, as a number or a percentage; the run fails if there are more"),
+		maxClasses:  fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
+		memory:      addMemoryFlag(fs),
+		runner:      addRunnerFlags(fs),
+		shards:      fs.String("shards", "64", "=N number of files that the counts are written to, 1 to 10000"),
 	}
-	fs.Var(&f.header, "header", " skip the first line of every file, which names the columns. Without the flag, a header is an error; --header=false reads it as a document")
 	fs.Var(&f.input, "input", "=GLOB input files, with one document label<TAB>text per line; may be repeated")
 	return f
-}
-
-// headerFlag is a boolean flag that also distinguishes whether it was given.
-type headerFlag struct{ value corpusio.Header }
-
-func (f *headerFlag) IsBoolFlag() bool { return true }
-
-func (f *headerFlag) String() string { return strconv.FormatBool(f.value == corpusio.Present) }
-
-func (f *headerFlag) Set(text string) error {
-	if f.value != corpusio.Unknown {
-		return errors.New("the flag is given twice; give it once")
-	}
-	present, err := strconv.ParseBool(text)
-	if err != nil {
-		return errors.New("must be true or false")
-	}
-	if f.value = corpusio.Absent; present {
-		f.value = corpusio.Present
-	}
-	return nil
 }
 
 func addOutputFlag(fs *flag.FlagSet) *string {
@@ -99,7 +77,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
-	if d.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes); err != nil {
+	if d.Reading, err = f.reading.parse(); err != nil {
 		return d, err
 	}
 	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses); err != nil {
@@ -111,7 +89,6 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.Shards, err = parseInt("shards", *f.shards); err != nil {
 		return d, err
 	}
-	d.Header = f.header.value
 	words, unusable, err := readStopWords(ctx, *f.stopWords)
 	if err != nil {
 		return d, err
@@ -124,7 +101,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		warn("--stop_words=%s: these stop words can never match: %s%s; a word has at least two characters and is in lower case", *f.stopWords,
 			strings.Join(unusable[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
 	}
-	if d.Files, err = corpusio.List(ctx, f.input); err != nil {
+	if d.Files, err = corpusio.List(ctx, f.input, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
 	}
 	if !hasContent(d.Files) {

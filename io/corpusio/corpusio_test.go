@@ -38,8 +38,8 @@ type content struct {
 func readRange(t testing.TB, r Range, maxRecord int) (c content, err error) {
 	t.Helper()
 	reader, err := Open(t.Context(), r, Options{
-		MaxRecordBytes: maxRecord,
-		Reject:         func(r Rejection) { c.rejections = append(c.rejections, r) },
+		Reading: Reading{MaxRecordBytes: maxRecord},
+		Reject:  func(r Rejection) { c.rejections = append(c.rejections, r) },
 	})
 	if err != nil {
 		return c, err
@@ -57,11 +57,11 @@ func readRange(t testing.TB, r Range, maxRecord int) (c content, err error) {
 // readFile reads a file in ranges of a size.
 func readFile(t testing.TB, name string, size int64, maxRecord int) (c content, err error) {
 	t.Helper()
-	files, err := List(t.Context(), []string{name})
+	files, err := List(t.Context(), []string{name}, Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range Split(files[0], size) {
+	for _, r := range mustSplit(t, files[0], size) {
 		part, err := readRange(t, r, maxRecord)
 		if err != nil {
 			return c, err
@@ -118,6 +118,15 @@ func parse(name string, b []byte, maxRecord int) (c content) {
 
 func same(a, b content) bool {
 	return slices.Equal(a.records, b.records) && slices.Equal(a.rejections, b.rejections) && a.blank == b.blank
+}
+
+func mustSplit(t testing.TB, f File, size int64) []Range {
+	t.Helper()
+	ranges, err := Split(t.Context(), f, size, Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ranges
 }
 
 func save(t testing.TB, name string, b []byte) string {
@@ -308,7 +317,7 @@ func TestBytesThatChangedOnTheWay(t *testing.T) {
 		stored := pack(t, how, text)
 		arrived := bytes.Clone(stored)
 		arrived[len(arrived)/3] ^= 1
-		files, err := List(t.Context(), []string{save(t, "in", arrived)})
+		files, err := List(t.Context(), []string{save(t, "in", arrived)}, Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,14 +385,14 @@ func TestAFileThatChangesIsNoticed(t *testing.T) {
 		},
 	} {
 		name := save(t, "in.tsv", []byte("a\tsome words\n"))
-		files, err := List(t.Context(), []string{name})
+		files, err := List(t.Context(), []string{name}, Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := change(name); err != nil {
 			t.Fatal(err)
 		}
-		_, err = readRange(t, Split(files[0], 100)[0], maxRecord)
+		_, err = readRange(t, mustSplit(t, files[0], 100)[0], maxRecord)
 		var corrupt *CorruptError
 		if err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -420,7 +429,7 @@ func TestList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := List(t.Context(), []string{dir + "/c.*", dir + "/*.tsv", dir + "/b.tsv"})
+	files, err := List(t.Context(), []string{dir + "/c.*", dir + "/*.tsv", dir + "/b.tsv"}, Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +440,7 @@ func TestList(t *testing.T) {
 	if got != "a.tsv:gzip b.tsv: c.tsv:zstd " {
 		t.Error(got)
 	}
-	if _, err := List(t.Context(), []string{dir + "/*.bz2"}); !errors.Is(err, ErrNoMatch) {
+	if _, err := List(t.Context(), []string{dir + "/*.bz2"}, Reading{}); !errors.Is(err, ErrNoMatch) {
 		t.Error(err)
 	}
 }
@@ -476,13 +485,13 @@ func BenchmarkReader(b *testing.B) {
 	text := []byte(strings.Repeat(line, 10_000))
 	for _, how := range []Compression{Plain, Gzip, Zstd} {
 		b.Run(fmt.Sprintf("%q", how), func(b *testing.B) {
-			files, err := List(context.Background(), []string{save(b, "in", pack(b, how, text))})
+			files, err := List(context.Background(), []string{save(b, "in", pack(b, how, text))}, Reading{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				r, err := Open(context.Background(), Split(files[0], 1<<40)[0], Options{MaxRecordBytes: 8 << 20})
+				r, err := Open(context.Background(), mustSplit(b, files[0], 1<<40)[0], Options{Reading: Reading{MaxRecordBytes: 8 << 20}})
 				if err != nil {
 					b.Fatal(err)
 				}

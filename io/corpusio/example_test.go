@@ -23,16 +23,20 @@ func Example() {
 	}
 
 	ctx := context.Background()
-	files, err := corpusio.List(ctx, []string{filepath.Join(dir, "*.tsv")})
+	files, err := corpusio.List(ctx, []string{filepath.Join(dir, "*.tsv")}, corpusio.Reading{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	options := corpusio.Options{
-		MaxRecordBytes: 1 << 20,
-		Reject:         func(r corpusio.Rejection) { fmt.Printf("byte %d: %s\n", r.Offset, r.Reason.Sentence()) },
+		Reading: corpusio.Reading{MaxRecordBytes: 1 << 20},
+		Reject:  func(r corpusio.Rejection) { fmt.Printf("byte %d: %s\n", r.Offset, r.Reason.Sentence()) },
 	}
 	for _, file := range files {
-		for _, r := range corpusio.Split(file, 20) {
+		ranges, err := corpusio.Split(ctx, file, 20, options.Reading)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, r := range ranges {
 			reader, err := corpusio.Open(ctx, r, options)
 			if err != nil {
 				log.Fatal(err)

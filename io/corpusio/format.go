@@ -1,8 +1,8 @@
 // Package corpusio reads labeled documents from files of any store.
 //
-// It has three layers. A stream (stream.go) is the content of a file, decompressed and with its checksum. Lines (lines.go)
-// are those of a range of a file. A [Format] turns them into documents; tsv.go is the only one, label<TAB>text. Another
-// format is another file like it, and an entry in formats.
+// It has four layers. A stream (stream.go) is the content of a file, decompressed and with its checksum. Lines (lines.go) are
+// those of a range of a file. A [Format] turns a range into documents, one file each, such as tsv.go. Labels (labels.go) are
+// then renamed, chosen and validated in the same way for every format. [Reading] configures all of it.
 //
 // The unit of work is a [Range] of a file. Ranges of any size give every document once.
 package corpusio
@@ -11,42 +11,79 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/sparsenb/sparsenb/feature"
 )
 
 // Format is how documents are written in a file.
 type Format interface {
-	// Name is stored in File.Format.
+	// Name is the value of --format.
 	Name() string
 
-	// Detect reports whether a file is of this format. The file exists and can be read.
-	Detect(ctx context.Context, f File) (bool, error)
+	// Detect reports whether a file is probably of this format.
+	Detect(h Head, reading Reading) bool
 
-	// Split cuts a file into ranges of about size bytes that can be read independently. An empty file has none.
-	Split(f File, size int64) []Range
+	// Describe finds what a range in the middle of the file needs to know, such as its columns, and stores it in
+	// File.Layout. Its error is a *LayoutError if the file lacks what reading asks for.
+	Describe(ctx context.Context, h Head, reading Reading) (layout string, err error)
 
-	// Open opens a range that Split returned.
+	// Split cuts a file into ranges of about size bytes that can be read independently. They cover the file without gaps. An
+	// empty file has none.
+	Split(ctx context.Context, f File, size int64, reading Reading) ([]Range, error)
+
+	// Open opens a range that Split returned. The reader sets Document.Label as it is in the record.
 	Open(ctx context.Context, r Range, o Options) (Reader, error)
 }
+
+// Head is the start of a file.
+type Head struct {
+	File  File
+	Bytes []byte // decompressed; at most headBytes
+}
+
+// LayoutError is a file that does not have the columns or the format that the flags say.
+type LayoutError struct{ File, Problem string }
+
+func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
 var formats = []Format{tsv{}}
 
-func formatOf(f File) (Format, error) {
+// FormatNames returns the values of --format.
+func FormatNames() (names []string) {
 	for _, format := range formats {
-		if format.Name() == f.Format {
-			return format, nil
-		}
+		names = append(names, format.Name())
+	}
+	return names
+}
+
+func formatOf(f File) (Format, error) {
+	name := f.Format
+	if name == "" {
+		name = tsv{}.Name()
+	}
+	if format := formatNamed(name); format != nil {
+		return format, nil
 	}
 	return nil, fmt.Errorf("%s: unknown format %q", f.Name, f.Format)
 }
 
-// Split cuts a file that [List] found into ranges of about size bytes. An empty file has none.
-func Split(f File, size int64) []Range {
-	format, err := formatOf(f)
-	if err != nil {
-		panic("corpusio.Split: " + err.Error())
+func formatNamed(name string) Format {
+	for _, format := range formats {
+		if format.Name() == name {
+			return format
+		}
 	}
-	return format.Split(f, size)
+	return nil
+}
+
+// Split cuts a file that [List] found into ranges of about size bytes. An empty file has none.
+func Split(ctx context.Context, f File, size int64, reading Reading) ([]Range, error) {
+	format, err := formatOf(f)
+	if err != nil || f.Size == 0 {
+		return nil, err
+	}
+	return format.Split(ctx, f, size, reading)
 }
 
 // Open opens a range of a file. Close or Abandon must be called on the reader.
@@ -58,23 +95,31 @@ func Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return format.Open(ctx, r, o)
+	reader, err := format.Open(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	return newLabeledReader(reader, r.File, o), nil
 }
 
 // Options are what a reader needs to know beside the range.
 type Options struct {
-	MaxRecordBytes int             // longer records are rejected without being kept in memory
-	Header         Header          // whether files begin with a line of column names
-	Reject         func(Rejection) // called for every malformed record; nil ignores them
+	Reading
+	Reject func(Rejection) // called for every malformed record; nil ignores them
 
 	anyLabel bool // accept every document with a label, whatever else is wrong with it
 }
 
-// Document is a labeled text. Its bytes are valid until the next call of Reader.Next. A format whose documents have
-// several labels, or features with values instead of a text, adds fields.
+// Document is a labeled text, or a list of labeled features. Its bytes are valid until the next call of Reader.Next.
 type Document struct {
-	Label []byte // not empty, without surrounding spaces, at most MaxLabelBytes
-	Text  []byte // may be empty, and need not be valid UTF-8
+	Offset     int64    // where the record starts, in the decompressed content; a row number in formats that say so
+	Label      []byte   // not empty, without surrounding spaces, at most MaxLabelBytes
+	MoreLabels [][]byte // the document counts in these classes, too
+
+	Weight float64 // how much the document counts: 1 unless Reading.WeightColumn says otherwise
+
+	Text     []byte          // may be empty, and need not be valid UTF-8
+	Features []feature.Value // instead of the text; nil for formats of text
 }
 
 // MaxLabelBytes is the length of the longest label.
@@ -107,13 +152,18 @@ type Reader interface {
 	Skipped() Skipped
 }
 
-// Skipped counts lines that are neither documents nor malformed.
+// Skipped counts records that are neither documents nor malformed.
 type Skipped struct{ Blank, Headers int64 }
 
 // FirstLabel returns the first 256 bytes of the first label of a file, or "" if there is none.
-func FirstLabel(ctx context.Context, f File, header Header) (label string, err error) {
+func FirstLabel(ctx context.Context, f File, reading Reading) (label string, err error) {
 	const maxRecord, longest = 1 << 20, 256
-	r, err := Open(ctx, Range{f, 0, f.Size}, Options{MaxRecordBytes: maxRecord, Header: header, anyLabel: true})
+	reading.MaxRecordBytes = maxRecord
+	ranges, err := Split(ctx, f, f.Size, reading)
+	if err != nil || len(ranges) == 0 {
+		return "", err
+	}
+	r, err := Open(ctx, ranges[0], Options{Reading: reading, anyLabel: true})
 	if err != nil {
 		return "", err
 	}

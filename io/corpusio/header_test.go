@@ -51,12 +51,12 @@ func TestDocumentsAreNoHeaders(t *testing.T) {
 // readWith reads a file in ranges of a size, given what is known of headers.
 func readWith(t *testing.T, name string, size int64, header Header) (records []record, headers int64) {
 	t.Helper()
-	files, err := List(t.Context(), []string{name})
+	files, err := List(t.Context(), []string{name}, Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rg := range Split(files[0], size) {
-		r, err := Open(t.Context(), rg, Options{MaxRecordBytes: maxRecord, Header: header})
+	for _, rg := range mustSplit(t, files[0], size) {
+		r, err := Open(t.Context(), rg, Options{Reading: Reading{MaxRecordBytes: maxRecord, Header: header}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,20 +78,20 @@ func TestFirstLabel(t *testing.T) {
 		"\ufeffa\tb\n": "a", "\n\nno tab\n c \td": "c", "none": "", long + "\tx\n": long[:256], strings.Repeat("é", 200) + "\tx": strings.Repeat("é", 128),
 	} {
 		for _, how := range []Compression{Plain, Gzip, Zstd} {
-			files, err := List(t.Context(), []string{save(t, "in", pack(t, how, []byte(text)))})
+			files, err := List(t.Context(), []string{save(t, "in", pack(t, how, []byte(text)))}, Reading{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := FirstLabel(t.Context(), files[0], Unknown); got != want || err != nil {
+			if got, err := FirstLabel(t.Context(), files[0], Reading{Header: Unknown}); got != want || err != nil {
 				t.Errorf("%.20q, %q: %q, %v", text, how, got, err)
 			}
 		}
 	}
-	files, err := List(t.Context(), []string{save(t, "in", []byte("label\ttext\na\tb\n"))})
+	files, err := List(t.Context(), []string{save(t, "in", []byte("label\ttext\na\tb\n"))}, Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := FirstLabel(t.Context(), files[0], Present); got != "a" || err != nil {
+	if got, err := FirstLabel(t.Context(), files[0], Reading{Header: Present}); got != "a" || err != nil {
 		t.Errorf("behind a header: %q, %v", got, err)
 	}
 }

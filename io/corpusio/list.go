@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"unicode/utf8"
 
@@ -18,6 +19,8 @@ type File struct {
 	fileio.Info
 	Compression Compression `json:"compression,omitempty"`
 	Format      string      `json:"format,omitempty"` // the name of a Format; empty for TSV
+	Layout      string      `json:"layout,omitempty"` // what the format needs to know of the file, see Format.Describe
+	Label       string      `json:"label,omitempty"`  // of all documents of the file; empty if each has its own
 }
 
 // Range is a part of a file: the documents that start in the bytes [Start, End). A compressed file is one range.
@@ -31,7 +34,7 @@ var ErrNoMatch = errors.New("no file matches")
 
 // List returns the files that match the patterns, with absolute paths and sorted by them; a file that matches several
 // patterns is listed once. It opens each file, so that an unreadable one is an error before any work is done.
-func List(ctx context.Context, patterns []string) ([]File, error) {
+func List(ctx context.Context, patterns []string, reading Reading) ([]File, error) {
 	var files []File
 	for _, pattern := range patterns {
 		store, err := fileio.For(pattern)
@@ -45,7 +48,7 @@ func List(ctx context.Context, patterns []string) ([]File, error) {
 		if len(infos) == 0 {
 			return nil, fmt.Errorf("%s: %w", pattern, ErrNoMatch)
 		}
-		found, err := describeAll(ctx, store, infos)
+		found, err := describeAll(ctx, store, infos, reading)
 		if err != nil {
 			return nil, err
 		}
@@ -58,20 +61,20 @@ func List(ctx context.Context, patterns []string) ([]File, error) {
 // maxOpen is how many files are opened concurrently, since an object store has a latency for each.
 const maxOpen = 32
 
-func describeAll(ctx context.Context, store fileio.Store, infos []fileio.Info) ([]File, error) {
+func describeAll(ctx context.Context, store fileio.Store, infos []fileio.Info, reading Reading) ([]File, error) {
 	files := make([]File, len(infos))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxOpen)
 	for i, info := range infos {
 		group.Go(func() (err error) {
-			files[i], err = describe(ctx, store, info)
+			files[i], err = describe(ctx, store, info, reading)
 			return err
 		})
 	}
 	return files, group.Wait()
 }
 
-func describe(ctx context.Context, store fileio.Store, info fileio.Info) (f File, err error) {
+func describe(ctx context.Context, store fileio.Store, info fileio.Info, reading Reading) (f File, err error) {
 	if f.Compression, err = detectCompression(ctx, store, info.Name); err != nil {
 		return f, err
 	}
@@ -82,11 +85,40 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info) (f File
 	if f.Name, err = fileio.Absolute(info.Name); err != nil {
 		return f, err
 	}
-	for _, format := range formats {
-		if ok, err := format.Detect(ctx, f); ok || err != nil {
-			f.Format = format.Name()
-			return f, err
+	h := Head{File: f}
+	if h.Bytes, err = readHead(ctx, f); err != nil {
+		return f, err
+	}
+	format := formatNamed(reading.Format)
+	for i := 0; format == nil; i++ {
+		if formats[i].Detect(h, reading) { // the last one does
+			format = formats[i]
 		}
 	}
-	return f, nil
+	if format.Name() != (tsv{}).Name() { // files of version 1 name no format
+		f.Format = format.Name()
+	}
+	f.Layout, err = format.Describe(ctx, h, reading)
+	return f, err
+}
+
+// headBytes is how much of a file is read to detect its format.
+const headBytes = 16 << 10
+
+// readHead returns the start of the decompressed content. It ignores corrupt data, which the reading reports.
+func readHead(ctx context.Context, f File) ([]byte, error) {
+	if f.Size == 0 || len(formats) == 1 {
+		return nil, nil
+	}
+	s, err := openStream(ctx, Range{f, 0, f.Size}, 0)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(s, head)
+	var corrupt *CorruptError
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt) {
+		err = nil
+	}
+	return head[:n], errors.Join(err, s.Abandon())
 }

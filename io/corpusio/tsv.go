@@ -8,11 +8,15 @@ import (
 // tsv is the format label<TAB>text: a document a line. Everything after the first tab is text.
 type tsv struct{}
 
-func (tsv) Name() string { return "" } // files of version 1 name no format
+func (tsv) Name() string { return "tsv" }
 
-func (tsv) Detect(context.Context, File) (bool, error) { return true, nil }
+func (tsv) Detect(Head, Reading) bool { return true }
 
-func (tsv) Split(f File, size int64) []Range { return splitLines(f, size) }
+func (tsv) Describe(context.Context, Head, Reading) (string, error) { return "", nil }
+
+func (tsv) Split(_ context.Context, f File, size int64, _ Reading) ([]Range, error) {
+	return splitLines(f, size), nil
+}
 
 func (tsv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	l, err := openLines(ctx, r, o.MaxRecordBytes)
@@ -55,16 +59,9 @@ func (r *tsvReader) Next(d *Document) bool {
 			r.reject(offset, NoTab)
 			continue
 		}
-		if d.Label, d.Text = bytes.TrimSpace(line[:tab]), line[tab+1:]; len(d.Label) == 0 {
-			r.reject(offset, EmptyLabel)
-			continue
-		}
-		if r.options.anyLabel {
+		d.Offset, d.Label, d.Text = offset, bytes.TrimSpace(line[:tab]), line[tab+1:]
+		if r.options.anyLabel || checkLabel(d.Label) != "" { // a bad label is the first reason to reject a line
 			return true
-		}
-		if reason := checkLabel(d.Label); reason != "" {
-			r.reject(offset, reason)
-			continue
 		}
 		if first && r.options.Header == Unknown && isHeader(d.Label, d.Text) {
 			r.fail(&HeaderError{r.Span().File.Name, string(d.Label), string(d.Text)})
@@ -86,17 +83,6 @@ func (r *tsvReader) Next(d *Document) bool {
 
 func (r *tsvReader) reject(offset int64, reason Reason) {
 	r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
-}
-
-// checkLabel returns why a label cannot be one, or "".
-func checkLabel(label []byte) Reason {
-	switch {
-	case bytes.IndexByte(label, 0) >= 0:
-		return NulLabel
-	case len(label) > MaxLabelBytes:
-		return LongLabel
-	}
-	return ""
 }
 
 // manyReturns is how many lines that end in CR alone, read as one, make the file corrupt. Fewer make a malformed line.

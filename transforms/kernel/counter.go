@@ -123,12 +123,6 @@ func (c *Counter) endDocument(cl *class) {
 	}
 }
 
-// A FeatureCount is a feature of a document and how often it occurs there.
-type FeatureCount struct {
-	Name  []byte
-	Count int64
-}
-
 // MaxDocumentCount is the largest sum of the counts of one document for [Counter.AddFeatures].
 const MaxDocumentCount = math.MaxInt32
 
@@ -136,15 +130,18 @@ const MaxDocumentCount = math.MaxInt32
 // occurs as often as it says; a name that comes twice adds up. Names are taken as they are, without the analyzer, but
 // Config.StopWords, HashBits and Only apply to them, invalid UTF-8 is replaced, and names longer than MaxName are dropped.
 // A count of 0 is skipped. On an error nothing is counted.
-func (c *Counter) AddFeatures(label []byte, features []FeatureCount) error {
+func (c *Counter) AddFeatures(label []byte, features []feature.Value) error {
 	total, names := int64(0), 0
 	for _, f := range features {
-		switch total, names = total+f.Count, names+len(f.Name); {
+		count := int64(f.Value)
+		switch total, names = total+count, names+len(f.Name); {
 		case len(f.Name) == 0:
 			return errors.New("a feature has an empty name")
-		case f.Count < 0:
-			return fmt.Errorf("feature %.40q has the count %d; counts must not be negative", f.Name, f.Count)
-		case f.Count > MaxDocumentCount || total > MaxDocumentCount:
+		case f.Value < 0:
+			return fmt.Errorf("feature %.40q has the count %v; counts must not be negative", f.Name, f.Value)
+		case float64(count) != f.Value && f.Value <= MaxDocumentCount:
+			return fmt.Errorf("feature %.40q has the count %v; counts must be integers", f.Name, f.Value)
+		case !(f.Value <= MaxDocumentCount) || total > MaxDocumentCount:
 			return fmt.Errorf("the counts of one document add up to more than %d", MaxDocumentCount)
 		case names > MaxNameBytes/3: // invalid bytes become three each
 			return fmt.Errorf("the names of one document have more than %d bytes", MaxNameBytes/3)
@@ -155,8 +152,8 @@ func (c *Counter) AddFeatures(label []byte, features []FeatureCount) error {
 		return nil
 	}
 	for _, f := range features {
-		if f.Count > 0 {
-			c.addFeature(cl, f.Name, uint32(f.Count))
+		if f.Value > 0 {
+			c.addFeature(cl, f.Name, uint32(f.Value))
 		}
 	}
 	c.endDocument(cl)

@@ -335,7 +335,7 @@ func TestAddFeaturesCountsWhatAddCounts(t *testing.T) {
 }
 
 // featureCounts are the words of a text in random order; some come in two parts, and some with the count 0.
-func featureCounts(rng *rand.Rand, text string) (features []FeatureCount) {
+func featureCounts(rng *rand.Rand, text string) (features []feature.Value) {
 	counts := map[string]int64{}
 	words, _ := reference([]byte(text))
 	for _, word := range words {
@@ -344,7 +344,7 @@ func featureCounts(rng *rand.Rand, text string) (features []FeatureCount) {
 	for _, word := range slices.Sorted(maps.Keys(counts)) {
 		n := counts[word]
 		part := rng.Int64N(n + 1)
-		features = append(features, FeatureCount{[]byte(word), part}, FeatureCount{[]byte(word), n - part})
+		features = append(features, feature.Value{Name: []byte(word), Value: float64(part)}, feature.Value{Name: []byte(word), Value: float64(n - part)})
 	}
 	rng.Shuffle(len(features), func(i, j int) { features[i], features[j] = features[j], features[i] })
 	return features
@@ -353,18 +353,18 @@ func featureCounts(rng *rand.Rand, text string) (features []FeatureCount) {
 // Features that cannot be counted are an error before any is; names are made valid.
 func TestAddFeaturesChecks(t *testing.T) {
 	c := NewCounter(Config{})
-	for want, features := range map[string][]FeatureCount{
-		"empty name":           {{[]byte("a"), 1}, {nil, 1}},
-		`feature "b" has`:      {{[]byte("a"), 1}, {[]byte("b"), -1}},
-		"more than 2147483647": {{[]byte("a"), MaxDocumentCount}, {[]byte("a"), 1}},
-		"than 2147483647":      {{[]byte("a"), math.MaxInt64}, {[]byte("a"), math.MaxInt64}},
+	for want, features := range map[string][]feature.Value{
+		"empty name":           {{Name: []byte("a"), Value: 1}, {Name: nil, Value: 1}},
+		`feature "b" has`:      {{Name: []byte("a"), Value: 1}, {Name: []byte("b"), Value: -1}},
+		"more than 2147483647": {{Name: []byte("a"), Value: MaxDocumentCount}, {Name: []byte("a"), Value: 1}},
+		"than 2147483647":      {{Name: []byte("a"), Value: math.MaxInt64}, {Name: []byte("a"), Value: math.MaxInt64}},
 	} {
 		if err := c.AddFeatures([]byte("a"), features); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 	for range 2 {
-		err := c.AddFeatures([]byte("a"), []FeatureCount{{[]byte("\xff"), MaxDocumentCount - 7}, {bytes.Repeat([]byte("x"), MaxName+1), 7}})
+		err := c.AddFeatures([]byte("a"), []feature.Value{{Name: []byte("\xff"), Value: MaxDocumentCount - 7}, {Name: bytes.Repeat([]byte("x"), MaxName+1), Value: 7}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"github.com/sparsenb/sparsenb/feature"
 	"log"
 
 	"github.com/sparsenb/sparsenb/transforms/block"
@@ -31,7 +32,7 @@ func Example() {
 func ExampleCounter_AddFeatures() {
 	c := kernel.NewCounter(kernel.Config{})
 	for range 2 {
-		err := c.AddFeatures([]byte("Hamilton"), []kernel.FeatureCount{{Name: []byte("upon"), Count: 187}, {Name: []byte("Cites Hume"), Count: 1}})
+		err := c.AddFeatures([]byte("Hamilton"), []feature.Value{{Name: []byte("upon"), Value: 187}, {Name: []byte("Cites Hume"), Value: 1}})
 		if err != nil {
 			log.Fatal(err)
 		}

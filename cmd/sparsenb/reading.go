@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+)
+
+// readingFlags define how files become documents.
+type readingFlags struct {
+	format, labelColumn, textColumn, featureNames, maxRecordBytes, maxExpansion, onCorrupt *string
+
+	header headerFlag
+	labels labelFlags
+}
+
+func addReadingFlags(fs *flag.FlagSet) *readingFlags {
+	f := &readingFlags{
+		format:         fs.String("format", "auto", "=NAME format of the input files: auto (detected for each file), "+strings.Join(corpusio.FormatNames(), ", ")),
+		labelColumn:    fs.String("label_column", "", "=NAME|N column of the labels, by name or by number from 1 (default: by its name, such as label or class)"),
+		textColumn:     fs.String("text_column", "", "=NAME|N,… columns of the text, by name or by number from 1; several are joined by a space (default: by its name, such as text or review)"),
+		featureNames:   fs.String("feature_names", "", "=FILE names of the features of --format=svmlight, one per line: line 1 names index 1"),
+		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=SIZE maximum length of a line or record; longer ones count as malformed"),
+		maxExpansion:   fs.String("max_expansion_ratio", strconv.Itoa(corpusio.DefaultMaxExpansion), "=N how many times its size a compressed file may grow; beyond that it is refused"),
+		onCorrupt:      fs.String("on_corrupt_file", "fail", "=fail|skip what to do with a file that is damaged: fail, or count the documents before the damage"),
+		labels:         addLabelFlags(fs),
+	}
+	fs.Var(&f.header, "header", " skip the first line of every file, which names the columns. Without the flag, a header is an error; --header=false reads it as a document")
+	return f
+}
+
+func (f *readingFlags) parse() (r corpusio.Reading, err error) {
+	if r.Format = *f.format; r.Format == "auto" {
+		r.Format = ""
+	} else if !slices.Contains(corpusio.FormatNames(), r.Format) {
+		return r, modelio.Usagef("--format=%s: must be auto, %s", r.Format, strings.Join(corpusio.FormatNames(), ", "))
+	}
+	r.Header, r.LabelColumn, r.FeatureNames = f.header.value, *f.labelColumn, *f.featureNames
+	if *f.textColumn != "" {
+		r.TextColumns = strings.Split(*f.textColumn, ",")
+	}
+	if r.MaxRecordBytes, err = parseBytes("max_record_bytes", *f.maxRecordBytes); err != nil {
+		return r, err
+	}
+	if r.MaxExpansion, err = parseInt("max_expansion_ratio", *f.maxExpansion); err != nil {
+		return r, err
+	}
+	if r.SkipCorrupt = *f.onCorrupt == "skip"; !r.SkipCorrupt && *f.onCorrupt != "fail" {
+		return r, modelio.Usagef("--on_corrupt_file=%s: must be fail or skip", *f.onCorrupt)
+	}
+	return r, f.labels.parse(&r)
+}
+
+// headerFlag is a boolean flag that also distinguishes whether it was given.
+type headerFlag struct{ value corpusio.Header }
+
+func (f *headerFlag) IsBoolFlag() bool { return true }
+
+func (f *headerFlag) String() string { return strconv.FormatBool(f.value == corpusio.Present) }
+
+func (f *headerFlag) Set(text string) error {
+	if f.value != corpusio.Unknown {
+		return errors.New("the flag is given twice; give it once")
+	}
+	present, err := strconv.ParseBool(text)
+	if err != nil {
+		return errors.New("must be true or false")
+	}
+	if f.value = corpusio.Absent; present {
+		f.value = corpusio.Present
+	}
+	return nil
+}

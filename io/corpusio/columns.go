@@ -1,0 +1,93 @@
+package corpusio
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// columns are the columns of a file that make a document, numbered from 0; -1 if there is none.
+type columns struct {
+	label  int
+	texts  []int
+	weight int
+}
+
+// findColumns finds the columns that reading names among those of a file, or else columns with usual names. The label needs no
+// column if the file has one. Its error is a *LayoutError.
+func findColumns(f File, names []string, reading Reading) (c columns, err error) {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return c, &LayoutError{f.Name, fmt.Sprintf("two columns are named %q; rename one of them", name)}
+		}
+	}
+	find := func(flag, column, what string, usual []string) (int, error) {
+		if column == "" {
+			for _, name := range usual {
+				if i := slices.IndexFunc(names, func(n string) bool { return columnName(n) == name }); i >= 0 {
+					return i, nil
+				}
+			}
+			return -1, &LayoutError{f.Name, fmt.Sprintf("no column is named as %s usually are; name it with --%s; the columns are %s", what, flag, listColumns(names))}
+		}
+		if i := slices.Index(names, column); i >= 0 {
+			return i, nil
+		}
+		if n, err := strconv.Atoi(column); err == nil && 1 <= n && n <= len(names) {
+			return n - 1, nil
+		}
+		return -1, &LayoutError{f.Name, fmt.Sprintf("there is no column %q (--%s); the columns are %s", column, flag, listColumns(names))}
+	}
+	c.label, c.weight = -1, -1
+	if f.Label == "" {
+		if c.label, err = find("label_column", reading.LabelColumn, "labels", labelColumns); err != nil {
+			return c, err
+		}
+	}
+	texts := reading.TextColumns
+	if len(texts) == 0 {
+		texts = []string{""}
+	}
+	for _, column := range texts {
+		i, err := find("text_column", column, "texts", textColumns)
+		if err != nil {
+			return c, err
+		}
+		c.texts = append(c.texts, i)
+	}
+	if reading.WeightColumn != "" {
+		if c.weight, err = find("weight_column", reading.WeightColumn, "", nil); err != nil {
+			return c, err
+		}
+	}
+	if slices.Contains(c.texts, c.label) {
+		return c, &LayoutError{f.Name, fmt.Sprintf("column %q is both label and text; name them with --label_column and --text_column", names[c.label])}
+	}
+	return c, nil
+}
+
+// hasUsualColumns reports whether findColumns would find all columns.
+func hasUsualColumns(f File, names []string, reading Reading) bool {
+	_, err := findColumns(f, names, reading)
+	return err == nil
+}
+
+// listColumns lists the first 20 columns for a message.
+func listColumns(names []string) string {
+	const most, longest = 20, 40
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		if runes := []rune(name); len(runes) > longest {
+			name = string(runes[:longest]) + "…"
+		}
+		if quoted := strconv.Quote(name); quoted != `"`+name+`"` || strings.ContainsAny(name, ", ") || name == "" {
+			name = quoted
+		}
+		shown = append(shown, name)
+	}
+	if len(names) > most {
+		shown = append(shown, fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(shown, ", ")
+}
