@@ -50,10 +50,17 @@ func addOutputFlag(fs *flag.FlagSet) *string {
 
 // check requires the flags that have no default.
 func (f *documentFlags) check() error {
-	if len(f.input) == 0 || slices.Contains(f.input, "") {
-		return modelio.Usagef("--input is required: files with one document label<TAB>text per line")
+	if err := f.checkInput(); err != nil {
+		return err
 	}
 	return required("output", *f.output, "the folder to write to")
+}
+
+func (f *documentFlags) checkInput() error {
+	if len(f.input) == 0 || slices.Contains(f.input, "") {
+		return modelio.Usagef("--input is required: files of labeled documents")
+	}
+	return nil
 }
 
 // parse validates the flags and lists the files.

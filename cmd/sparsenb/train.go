@@ -37,6 +37,7 @@ or --runner=dataflow; see docs/engines.md. Beam's other flags are accepted, too.
 Other commands (sparsenb help COMMAND):
   count     count the features of documents
   select    select features from counts, without reading the text
+  check     show how documents are read, and find mistakes, without a run
   inspect   show, verify or compare published runs
   version   print the version
 

@@ -22,6 +22,8 @@ type Config struct {
 	// Admit is asked about every new class; default: all are admitted. Documents of a class that it refuses are not
 	// counted, and Full reports true.
 	Admit func(label string) bool
+
+	visit func(name []byte) // of EachFeature: gets the features, which are then not counted
 }
 
 // Class has the totals of a class.
@@ -72,7 +74,7 @@ func (c *Counter) Keys() block.Keys { return c.keys }
 
 // single reports whether the features are all single words by name, for which there is a faster loop.
 func (c *Counter) single() bool {
-	return c.config.Analyzer.words() && c.config.HashBits == 0 && c.config.Only == nil
+	return c.config.Analyzer.words() && c.config.HashBits == 0 && c.config.Only == nil && c.config.visit == nil
 }
 
 // Add counts the features of one document. Invalid UTF-8 in the label is replaced.
@@ -303,6 +305,10 @@ func (c *Counter) isStopped() func(text []byte, start, end int) bool {
 func (c *Counter) add(cl *class, text []byte, start, end int32) {
 	if end-start > MaxName {
 		c.overlong++
+		return
+	}
+	if c.config.visit != nil {
+		c.config.visit(text[start:end])
 		return
 	}
 	key, check := feature.HashAt(text, int(start), int(end))

@@ -1,0 +1,8 @@
+package kernel
+
+// EachFeature visits the features of a text, as a counter of this configuration would count them, in the order of the text
+// and, for n-grams, by their number of units first. The bytes are valid during the visit only.
+func EachFeature(config Config, text []byte, visit func(name []byte)) {
+	config.visit, config.MemoryBytes, config.Distinct, config.Admit = visit, nil, nil, nil
+	NewCounter(config).Add([]byte("text"), text)
+}
