@@ -138,17 +138,24 @@ func (l *lines) checkEncoding() {
 	for l.end-l.at < 3 && !l.ended {
 		l.fill()
 	}
+	if err := checkEncoding(l.Span().File.Name, l.buffer[l.at:l.end]); err != nil {
+		l.at, l.end = 0, 0
+		l.fail(err)
+	}
+}
+
+// checkEncoding returns a *CorruptError if a text has the byte-order mark of another encoding than UTF-8.
+func checkEncoding(name string, head []byte) error {
 	encoding := ""
-	switch head := l.buffer[l.at:l.end]; {
+	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe")):
 		encoding = "UTF-32"
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		encoding = "UTF-16"
 	default:
-		return
+		return nil
 	}
-	l.at, l.end = 0, 0
-	l.fail(&CorruptError{l.Span().File.Name, 0, fmt.Sprintf("the text is %s, not UTF-8; convert it with: iconv -f %[1]s -t UTF-8", encoding)})
+	return &CorruptError{name, 0, fmt.Sprintf("the text is %s, not UTF-8; convert it with: iconv -f %[1]s -t UTF-8", encoding)}
 }
 
 // fill reads more into the buffer. It makes room by moving the unparsed bytes to the front, and by growing.

@@ -22,6 +22,10 @@ const (
 	BareReturn Reason = "bare_return"
 	LongLabel  Reason = "long_label"
 	InnerMark  Reason = "inner_mark"
+
+	UnclosedQuote Reason = "unclosed_quote"
+	AfterQuote    Reason = "after_quote"
+	WrongColumns  Reason = "wrong_columns"
 )
 
 // Sentence explains the reason to a user.
@@ -41,6 +45,12 @@ func (r Reason) Sentence() string {
 		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
 	case InnerMark:
 		return "the line contains a byte-order mark and then another tab; probably files were joined without a newline between them"
+	case UnclosedQuote:
+		return "a quoted field has no closing quote within --max_record_bytes"
+	case AfterQuote:
+		return "a closing quote is followed by other characters; a quote within a quoted field must be doubled"
+	case WrongColumns:
+		return "the row has fewer or more columns than the first row"
 	}
 	return string(r)
 }

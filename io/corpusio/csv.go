@@ -1,0 +1,352 @@
+package corpusio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// csv is the format of tables with a delimiter: rows as in RFC 4180, after a header with the names of the columns.
+type csv struct{}
+
+func (csv) Name() string { return "csv" }
+
+// Detect reports whether the columns that the flags name, or columns with usual names, are in the first row. A file of two
+// columns label<TAB>text is TSV.
+func (csv) Detect(h Head, reading Reading) bool {
+	if len(h.Bytes) == 0 || checkEncoding("", h.Bytes) != nil {
+		return false
+	}
+	if reading.LabelColumn != "" || len(reading.TextColumns) > 0 || reading.WeightColumn != "" {
+		return true // other formats have no columns
+	}
+	t := detectTable(h, reading)
+	name := strings.TrimSuffix(h.File.Name, path.Ext(h.File.Name)) // it may be .csv.gz
+	named := strings.HasSuffix(h.File.Name, ".csv") || strings.HasSuffix(name, ".csv")
+	switch {
+	case len(t.names) < 2:
+		return false
+	case t.delimiter != '\t' && slices.ContainsFunc(t.names, func(name string) bool { return strings.Contains(name, "\t") }):
+		return false
+	case named && t.delimiter != '\t':
+		return true
+	case reading.Header == Absent:
+		return false
+	case t.err == nil && h.File.Label != "": // one usual name is little evidence
+		return t.odd == 0
+	case t.err == nil && t.delimiter == '\t' && len(t.names) == 2:
+		return t.label > t.texts[0] && t.bytes[t.texts[0]] > t.bytes[t.label] // or else only the header is swapped
+	case t.err == nil:
+		return t.delimiter != '\t' || t.isEven()
+	}
+	// Describe reports which column it lacks.
+	return t.delimiter != '\t' && slices.ContainsFunc(t.names, func(name string) bool {
+		return slices.Contains(labelColumns, columnName(name)) || slices.Contains(textColumns, columnName(name))
+	})
+}
+
+func (csv) Describe(_ context.Context, h Head, reading Reading) (string, error) {
+	if len(h.Bytes) == 0 { // the file is empty, or corrupt, which the reading reports
+		return csvLayout{delimiter: ',', columns: columns{label: -1, weight: -1}}.String(), nil
+	}
+	if err := checkEncoding(h.File.Name, h.Bytes); err != nil {
+		return "", err
+	}
+	if line, _, ok := bytes.Cut(h.Bytes, []byte{'\r'}); ok && !bytes.ContainsRune(h.Bytes, '\n') && len(line)+1 < len(h.Bytes) {
+		return "", &CorruptError{h.File.Name, 0, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`}
+	}
+	t := detectTable(h, reading)
+	return t.String(), t.err
+}
+
+func (csv) Split(ctx context.Context, f File, size int64, reading Reading) ([]Range, error) {
+	layout, err := parseCSVLayout(f)
+	if err != nil {
+		return nil, err
+	}
+	if layout.inLine || f.Compression != Plain || f.Size <= size {
+		return splitLines(f, max(size, 1)), nil
+	}
+	// A newline may be part of a quoted field, and only the rows before it can tell. So all rows are parsed here.
+	layout.width = 0
+	rows, err := openCSVRows(ctx, Range{f, 0, f.Size}, layout, reading.MaxRecordBytes)
+	if err != nil {
+		return nil, err
+	}
+	var ranges []Range
+	start := int64(0)
+	for ctx.Err() == nil && rows.skipTo((start/size+1)*size) {
+		ranges = append(ranges, Range{f, start, rows.position})
+		start = rows.position
+	}
+	if ctx.Err() != nil {
+		return nil, errors.Join(context.Cause(ctx), rows.Abandon())
+	}
+	return append(ranges, Range{f, start, f.Size}), rows.Close()
+}
+
+func (csv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
+	layout, err := parseCSVLayout(r.File)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := openCSVRows(ctx, r, layout, o.MaxRecordBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &csvReader{csvRows: rows, layout: layout, options: o, header: r.Start == 0 && o.Header != Absent}, nil
+}
+
+func openCSVRows(ctx context.Context, r Range, layout csvLayout, maxBytes int) (*csvRows, error) {
+	l, err := openLines(ctx, r, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &csvRows{lines: l, delimiter: layout.delimiter, inLine: layout.inLine, keep: layout.width}, nil
+}
+
+type csvReader struct {
+	*csvRows
+	layout  csvLayout
+	options Options
+	header  bool // the next row is the header
+	skipped Skipped
+	text    []byte // of several columns
+}
+
+func (r *csvReader) Skipped() Skipped { return r.skipped }
+
+func (r *csvReader) Next(d *Document) bool {
+	for {
+		offset, reason, ok := r.next()
+		switch {
+		case !ok:
+			return false
+		case reason == "" && r.count == 0:
+			r.skipped.Blank++
+			continue
+		case r.header:
+			r.header = false
+			r.skipped.Headers++
+			continue
+		case reason == "" && r.count != r.layout.width:
+			reason = WrongColumns
+		}
+		if reason != "" {
+			r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+			continue
+		}
+		d.Offset, d.Label, d.Text = offset, nil, r.joinTexts()
+		if r.layout.label >= 0 {
+			d.Label = bytes.TrimSpace(r.value(r.layout.label))
+		}
+		return true
+	}
+}
+
+// joinTexts returns the texts of the row, joined by a space.
+func (r *csvReader) joinTexts() []byte {
+	if len(r.layout.texts) == 1 {
+		return r.value(r.layout.texts[0])
+	}
+	r.text = r.text[:0]
+	for i, column := range r.layout.texts {
+		if i > 0 {
+			r.text = append(r.text, ' ')
+		}
+		r.text = append(r.text, r.value(column)...)
+	}
+	return r.text
+}
+
+// csvLayout is what File.Layout says, such as "delimiter=comma columns=4 label=1 text=2,3". Columns are numbered from 1 there.
+type csvLayout struct {
+	columns
+	delimiter byte
+	width     int  // the number of columns
+	inLine    bool // a row is a line, "rows=lines"
+}
+
+// delimiters in the order of preference.
+var delimiters = []struct {
+	byte
+	name string
+}{{'\t', "tab"}, {',', "comma"}, {';', "semicolon"}, {'|', "pipe"}}
+
+func (l csvLayout) String() string {
+	var b strings.Builder
+	for _, d := range delimiters {
+		if d.byte == l.delimiter {
+			fmt.Fprintf(&b, "delimiter=%s columns=%d", d.name, l.width)
+		}
+	}
+	if l.label >= 0 {
+		fmt.Fprintf(&b, " label=%d", l.label+1)
+	}
+	for i, text := range l.texts {
+		b.WriteString([]string{" text=", ","}[min(i, 1)] + strconv.Itoa(text+1))
+	}
+	if l.weight >= 0 {
+		fmt.Fprintf(&b, " weight=%d", l.weight+1)
+	}
+	if l.inLine {
+		b.WriteString(" rows=lines")
+	}
+	return b.String()
+}
+
+// parseCSVLayout returns the layout of a file, which may come from another version of the program.
+func parseCSVLayout(f File) (l csvLayout, err error) {
+	unknown := fmt.Errorf("%s: unknown layout %q", f.Name, f.Layout)
+	l.label, l.weight = -1, -1
+	for _, part := range strings.Fields(f.Layout) {
+		key, value, _ := strings.Cut(part, "=")
+		var numbers []int
+		for _, number := range strings.Split(value, ",") {
+			n, _ := strconv.Atoi(number)
+			numbers = append(numbers, n)
+		}
+		n := numbers[0]
+		switch key {
+		case "delimiter":
+			for _, d := range delimiters {
+				if d.name == value {
+					l.delimiter = d.byte
+				}
+			}
+		case "columns":
+			l.width = n
+		case "label":
+			l.label = n - 1
+		case "text":
+			for _, n := range numbers {
+				l.texts = append(l.texts, n-1)
+			}
+		case "weight":
+			l.weight = n - 1
+		case "rows":
+			l.inLine = value == "lines"
+		default:
+			return l, unknown
+		}
+	}
+	least, most := min(l.label, l.weight), max(l.label, l.weight)
+	if len(l.texts) > 0 {
+		least, most = min(least, slices.Min(l.texts)), max(most, slices.Max(l.texts))
+	}
+	if l.delimiter == 0 || least < -1 || slices.Contains(l.texts, -1) || most >= l.width {
+		return l, unknown
+	}
+	return l, nil
+}
+
+// table is how the start of a file looks with a delimiter.
+type table struct {
+	csvLayout
+	names []string // of the columns
+	bytes []int    // of each column, in the other rows
+	odd   int      // how many of the other rows have another number of columns or are malformed
+	rows  int      // how many other rows there are
+	err   error    // why it cannot be read: a *LayoutError
+}
+
+// isEven reports whether most rows have as many columns as the first.
+func (t table) isEven() bool { return 2*t.odd <= t.rows }
+
+// detectTable finds the delimiter: one with which the columns that reading names are there, the number of columns is the same
+// in most rows, and the first row has the most columns.
+func detectTable(h Head, reading Reading) (best table) {
+	score := func(t table) int {
+		score := len(t.names)
+		if t.isEven() {
+			score += headBytes
+		}
+		if t.err == nil {
+			score += 2 * headBytes
+		}
+		return score
+	}
+	for _, d := range delimiters {
+		t := parseHead(h, reading, d.byte, false)
+		if d.byte == '\t' && reading.Format != (csv{}).Name() {
+			// Few writers of tab-separated files quote fields. Those that do are told by rows of several lines.
+			if lines := parseHead(h, reading, d.byte, true); lines.odd <= t.odd {
+				t = lines
+			}
+		}
+		if best.delimiter == 0 || score(t) > score(best) {
+			best = t
+		}
+	}
+	return best
+}
+
+// parseHead parses the start of a file.
+func parseHead(h Head, reading Reading, delimiter byte, inLine bool) (t table) {
+	head := h.Bytes
+	whole := len(head) < headBytes
+	if !bytes.ContainsRune(head, '\n') {
+		head = bytes.ReplaceAll(head, []byte{'\r'}, []byte{'\n'})
+	}
+	rows := &csvRows{
+		lines:     &lines{buffer: bytes.Clone(head), end: len(head), limit: -1, ended: true, maxBytes: len(head)},
+		delimiter: delimiter, inLine: inLine, keep: len(head),
+	}
+	t.delimiter, t.inLine = delimiter, inLine
+	for {
+		_, reason, ok := rows.next()
+		if !ok || rows.atEnd && !whole { // the last row may be incomplete
+			break
+		}
+		switch {
+		case rows.count == 0 && reason == "":
+		case t.width == 0 && reason != "":
+			t.err = &LayoutError{h.File.Name, "the first row is malformed: " + reason.Sentence()}
+			return t
+		case t.width == 0:
+			t.width = rows.count
+			for i := range rows.fields {
+				t.names = append(t.names, strings.TrimSpace(string(rows.value(i))))
+			}
+			t.bytes = make([]int, t.width)
+		default:
+			if t.rows++; rows.count != t.width || reason != "" {
+				t.odd++
+				break
+			}
+			for i, field := range rows.fields {
+				t.bytes[i] += field.end - field.start
+			}
+		}
+	}
+	if t.width == 0 {
+		t.err = &LayoutError{h.File.Name, fmt.Sprintf("there is no row in the first %d bytes", len(head))}
+		return t
+	}
+	if reading.Header == Absent {
+		t.names, reading = numberColumns(t.width, h.File, reading)
+	}
+	t.columns, t.err = findColumns(h.File, t.names, reading)
+	return t
+}
+
+// numberColumns returns numbers as names of columns, and chooses label and text if there can be no doubt.
+func numberColumns(width int, f File, reading Reading) (names []string, _ Reading) {
+	for i := range width {
+		names = append(names, strconv.Itoa(i+1))
+	}
+	if reading.LabelColumn == "" && len(reading.TextColumns) == 0 {
+		switch {
+		case width == 2 && f.Label == "":
+			reading.LabelColumn, reading.TextColumns = "1", []string{"2"}
+		case width == 1 && f.Label != "":
+			reading.TextColumns = []string{"1"}
+		}
+	}
+	return names, reading
+}
