@@ -50,8 +50,8 @@ func addOutputFlag(fs *flag.FlagSet) *string {
 
 // check requires the flags that have no default.
 func (f *documentFlags) check() error {
-	if len(f.input) == 0 || slices.Contains(f.input, "") {
-		return modelio.Usagef("--input is required: files with one document label<TAB>text per line")
+	if len(f.input) == 0 && len(f.reading.labels.class) == 0 || slices.Contains(f.input, "") {
+		return modelio.Usagef("--input is required: files with one document label<TAB>text per line; or --class=LABEL=GLOB for each class")
 	}
 	return required("output", *f.output, "the folder to write to")
 }
@@ -77,7 +77,11 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
-	if d.Reading, err = f.reading.parse(); err != nil {
+	if d.Reading, err = f.reading.parse(ctx); err != nil {
+		return d, err
+	}
+	patterns, err := f.reading.labels.patterns(f.input)
+	if err != nil {
 		return d, err
 	}
 	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses); err != nil {
@@ -101,7 +105,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		warn("--stop_words=%s: these stop words can never match: %s%s; a word has at least two characters and is in lower case", *f.stopWords,
 			strings.Join(unusable[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
 	}
-	if d.Files, err = corpusio.List(ctx, f.input, d.Reading); err != nil {
+	if d.Files, err = corpusio.ListLabeled(ctx, patterns, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
 	}
 	if !hasContent(d.Files) {
@@ -111,10 +115,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 }
 
 func explainInput(err error) error {
-	switch {
-	case errors.Is(err, corpusio.ErrNoMatch):
-		return fmt.Errorf("%w --input", err)
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w; make it readable for this user", err)
 	}
 	return err
