@@ -26,9 +26,25 @@ func ParseLabelMap(content []byte) (map[string]string, error) {
 		return nil, fmt.Errorf("line %d: not UTF-8", 1+bytes.Count(content[:valid], []byte{'\n'}))
 	}
 	m := labelMap{names: map[string]string{}, lines: map[string]int{}}
+	parse := m.parseTSV
 	if bytes.IndexByte(content, '\t') < 0 {
-		return m.names, m.parseCSV(content)
+		parse = m.parseCSV
 	}
+	if err := parse(content); err != nil {
+		return nil, err
+	}
+	if len(m.names) == 0 {
+		return nil, errors.New("there are no labels; a line is the old and the new label, separated by a tab or a comma")
+	}
+	return m.names, nil
+}
+
+type labelMap struct {
+	names map[string]string
+	lines map[string]int
+}
+
+func (m labelMap) parseTSV(content []byte) error {
 	number := 0
 	for line := range strings.Lines(string(content)) {
 		number++
@@ -36,15 +52,10 @@ func ParseLabelMap(content []byte) (map[string]string, error) {
 			continue
 		}
 		if err := m.add(number, strings.Split(strings.TrimRight(line, "\r\n"), "\t")); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return m.names, m.check()
-}
-
-type labelMap struct {
-	names map[string]string
-	lines map[string]int
+	return nil
 }
 
 func (m labelMap) parseCSV(content []byte) error {
@@ -53,7 +64,7 @@ func (m labelMap) parseCSV(content []byte) error {
 	for {
 		fields, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return m.check()
+			return nil
 		}
 		var malformed *csv.ParseError
 		if errors.As(err, &malformed) {
@@ -88,12 +99,5 @@ func (m labelMap) add(line int, fields []string) error {
 		return fmt.Errorf("line %d: the label %q is already in line %d", line, labels[0], first)
 	}
 	m.names[labels[0]], m.lines[labels[0]] = labels[1], line
-	return nil
-}
-
-func (m labelMap) check() error {
-	if len(m.names) == 0 {
-		return errors.New("there are no labels; a line is the old and the new label, separated by a tab or a comma")
-	}
 	return nil
 }
