@@ -21,9 +21,10 @@ const (
 type Summary struct {
 	Dir        string
 	Corpus     Corpus
-	Models     []Model // in the order of model.parquet, at most MaxModels
-	MoreModels int64   // beyond those
-	Paths      []Path  // in the order of path.parquet
+	Notes      []string // about the corpus
+	Models     []Model  // in the order of model.parquet, at most MaxModels
+	MoreModels int64    // beyond those
+	Paths      []Path   // in the order of path.parquet
 	Files      []string
 	Parts      int64    // files of counts
 	Warnings   []string // sentences
@@ -84,7 +85,7 @@ const Rest = "the rest"
 
 // Summarize returns the summary of a run. A run that only counted has no models.
 func Summarize(p modelio.Published) Summary {
-	s := Summary{Dir: p.Dir, Corpus: NewCorpus(p.Manifest), Warnings: slices.Concat(p.Manifest.Warnings, notes(p))}
+	s := Summary{Dir: p.Dir, Corpus: NewCorpus(p.Manifest), Notes: labelNotes(p.Manifest), Warnings: slices.Concat(p.Manifest.Warnings, notes(p))}
 	for _, f := range p.Manifest.Files {
 		if strings.HasPrefix(f.Name, "counts/") {
 			s.Parts++

@@ -320,6 +320,7 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	read.Drops.Lines = rejected
 	skipped := reader.Skipped()
 	read.Drops.BlankLines, read.Drops.Headers = skipped.Blank, skipped.Headers
+	read.Drops.OtherClasses.Documents, read.OtherLabels = skipped.OtherClasses, skipped.OtherLabels
 	w.totals.add(read)
 	return nil
 }

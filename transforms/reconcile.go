@@ -76,6 +76,7 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if a.Verdict != nil { // nothing was merged
 		return a, nil
 	}
+	a.Drops.OtherClasses = modelio.NewOtherClasses(t.Drops.OtherClasses.Documents, t.OtherLabels)
 	parts, err := matchParts(parts, p.Parts)
 	if err != nil {
 		return a, err
@@ -117,7 +118,7 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from (a word has at least two letters or digits)")
 		}
 	}
-	a.Warnings = warnings(a, p.Empty)
+	a.Warnings = slices.Concat(warnings(a, p.Empty), labelWarnings(a.Classes, t.OtherLabels, p.Reading.LabelMap))
 	return a, nil
 }
 

@@ -25,11 +25,12 @@ const MaxElement = 1 << 20
 type Totals struct {
 	Verdict *modelio.Verdict // of SumTotals; set if nothing is to be published
 
-	Classes  map[string]ClassTotal
-	Drops    modelio.Drops
-	Examples []corpusio.Rejection    // the first few, by file and offset
-	Spans    []corpusio.Span         // ranges that were read
-	Corrupt  []corpusio.CorruptError // the first few
+	Classes     map[string]ClassTotal
+	Drops       modelio.Drops
+	Examples    []corpusio.Rejection    // the first few, by file and offset
+	OtherLabels corpusio.LabelCounts    // of Drops.OtherClasses
+	Spans       []corpusio.Span         // ranges that were read
+	Corrupt     []corpusio.CorruptError // the first few
 
 	// These end the reading at once; the other fields are then incomplete.
 	TooMany bool                   // classes
@@ -65,6 +66,8 @@ func (t *Totals) add(o Totals) {
 	t.Drops.StopWords += o.Drops.StopWords
 	t.Drops.Overlong += o.Drops.Overlong
 	t.Drops.Replaced += o.Drops.Replaced
+	t.Drops.OtherClasses.Documents += o.Drops.OtherClasses.Documents
+	t.OtherLabels.Merge(o.OtherLabels)
 	t.Examples = append(t.Examples, o.Examples...)
 	t.Corrupt = append(t.Corrupt, o.Corrupt...)
 	t.Spans = append(t.Spans, o.Spans...)
@@ -81,6 +84,7 @@ func (t *Totals) normalize() {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})
 	t.Examples = t.Examples[:min(len(t.Examples), maxExamples)]
+	t.OtherLabels.Trim()
 	slices.SortFunc(t.Corrupt, func(a, b corpusio.CorruptError) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 	})
@@ -106,7 +110,7 @@ func (t *Totals) normalize() {
 // pieces cuts the totals into pieces that add up to them.
 func (t Totals) pieces() ([]Totals, error) {
 	rest := t
-	rest.Classes, rest.Spans = nil, nil
+	rest.Classes, rest.Spans, rest.OtherLabels.ByName = nil, nil, nil
 	classes, err := cut(slices.Sorted(maps.Keys(t.Classes)), func(labels []string) Totals {
 		piece := Totals{Classes: map[string]ClassTotal{}}
 		for _, label := range labels {
@@ -117,8 +121,18 @@ func (t Totals) pieces() ([]Totals, error) {
 	if err != nil {
 		return nil, err
 	}
+	others, err := cut(slices.Sorted(maps.Keys(t.OtherLabels.ByName)), func(labels []string) Totals {
+		piece := Totals{OtherLabels: corpusio.LabelCounts{ByName: map[string]int64{}}}
+		for _, label := range labels {
+			piece.OtherLabels.ByName[label] = t.OtherLabels.ByName[label]
+		}
+		return piece
+	})
+	if err != nil {
+		return nil, err
+	}
 	spans, err := cut(t.Spans, func(spans []corpusio.Span) Totals { return Totals{Spans: spans} })
-	return slices.Concat([]Totals{rest}, classes, spans), err
+	return slices.Concat([]Totals{rest}, classes, others, spans), err
 }
 
 func (t Totals) rejected() (n int64) {

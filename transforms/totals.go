@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -77,8 +78,12 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		return p.verdict(modelio.ExitData, t.Headers[0].Error())
 	}
 	if t.TooMany {
+		probably := swapped
+		if p.First.Label != "" {
+			probably = "probably not every file or folder should be a class"
+		}
 		return p.verdict(modelio.ExitData, fmt.Sprintf("more than %s classes%s; %s; if not, raise --max_classes",
-			humanize.Comma(int64(p.MaxClasses)), p.example(ctx), swapped))
+			humanize.Comma(int64(p.MaxClasses)), p.example(ctx), probably))
 	}
 	if len(t.Corrupt) > 0 {
 		message := t.Corrupt[0].Error()
@@ -99,16 +104,33 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
 		first += "; " + swapped
 	}
+	others := modelio.NewOtherClasses(t.Drops.OtherClasses.Documents, t.OtherLabels)
+	counted := documents + others.Documents // that are valid
 	switch {
-	case documents == 0 && rejected == 0:
+	case counted == 0 && rejected == 0:
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
-	case documents == 0:
+	case counted == 0:
 		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: all %s are malformed%s", lines(rejected), first))
-	case p.MaxRejected.exceeded(rejected, documents+rejected):
+	case p.MaxRejected.exceeded(rejected, counted+rejected):
 		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d lines are malformed, more than --max_rejected=%s%s",
-			rejected, documents+rejected, p.MaxRejected.Text, first))
+			rejected, counted+rejected, p.MaxRejected.Text, first))
 	}
-	return nil
+	return p.verdict(modelio.ExitData, missingClasses(p.Reading.Classes, t.Classes, others))
+}
+
+// missingClasses says which of the classes to keep no document has, or "".
+func missingClasses(kept []string, found map[string]ClassTotal, others modelio.OtherClasses) string {
+	missing := slices.DeleteFunc(slices.Clone(kept), func(label string) bool { _, ok := found[label]; return ok })
+	if len(missing) == 0 {
+		return ""
+	}
+	var list []string
+	for _, label := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, fmt.Sprintf("%s (%s)", label, humanize.Comma(found[label].Documents)))
+	}
+	list = append(list[:min(len(list), modelio.MaxOtherLabels)], others.String())
+	return fmt.Sprintf("--classes: no document has the label %s; the labels are %s",
+		selection.ListLabels(missing), strings.Trim(strings.Join(list, ", "), ", "))
 }
 
 func lines(n int64) string {

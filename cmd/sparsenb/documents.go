@@ -57,8 +57,8 @@ func (f *documentFlags) check() error {
 }
 
 func (f *documentFlags) checkInput() error {
-	if len(f.input) == 0 || slices.Contains(f.input, "") {
-		return modelio.Usagef("--input is required: files of labeled documents")
+	if len(f.input) == 0 && len(f.reading.labels.class) == 0 || slices.Contains(f.input, "") {
+		return modelio.Usagef("--input is required: files of labeled documents; or --class=LABEL=GLOB for each class")
 	}
 	return nil
 }
@@ -84,7 +84,11 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
-	if d.Reading, err = f.reading.parse(); err != nil {
+	if d.Reading, err = f.reading.parse(ctx); err != nil {
+		return d, err
+	}
+	patterns, err := f.reading.labels.patterns(f.input)
+	if err != nil {
 		return d, err
 	}
 	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses); err != nil {
@@ -108,7 +112,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		warn("--stop_words=%s: these stop words can never match: %s%s; a word has at least two characters and is in lower case", *f.stopWords,
 			strings.Join(unusable[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
 	}
-	if d.Files, err = corpusio.List(ctx, f.input, d.Reading); err != nil {
+	if d.Files, err = corpusio.ListLabeled(ctx, patterns, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
 	}
 	if !hasContent(d.Files) {
@@ -118,10 +122,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 }
 
 func explainInput(err error) error {
-	switch {
-	case errors.Is(err, corpusio.ErrNoMatch):
-		return fmt.Errorf("%w --input", err)
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w; make it readable for this user", err)
 	}
 	return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"slices"
@@ -16,7 +17,7 @@ type readingFlags struct {
 	format, labelColumn, textColumn, featureNames, maxRecordBytes, maxExpansion, onCorrupt *string
 
 	header headerFlag
-	labels labelFlags
+	labels *labelFlags
 }
 
 func addReadingFlags(fs *flag.FlagSet) *readingFlags {
@@ -34,7 +35,7 @@ func addReadingFlags(fs *flag.FlagSet) *readingFlags {
 	return f
 }
 
-func (f *readingFlags) parse() (r corpusio.Reading, err error) {
+func (f *readingFlags) parse(ctx context.Context) (r corpusio.Reading, err error) {
 	if r.Format = *f.format; r.Format == "auto" {
 		r.Format = ""
 	} else if !slices.Contains(corpusio.FormatNames(), r.Format) {
@@ -53,7 +54,7 @@ func (f *readingFlags) parse() (r corpusio.Reading, err error) {
 	if r.SkipCorrupt = *f.onCorrupt == "skip"; !r.SkipCorrupt && *f.onCorrupt != "fail" {
 		return r, modelio.Usagef("--on_corrupt_file=%s: must be fail or skip", *f.onCorrupt)
 	}
-	return r, f.labels.parse(&r)
+	return r, f.labels.parse(ctx, &r)
 }
 
 // headerFlag is a boolean flag that also distinguishes whether it was given.

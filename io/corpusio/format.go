@@ -153,7 +153,12 @@ type Reader interface {
 }
 
 // Skipped counts records that are neither documents nor malformed.
-type Skipped struct{ Blank, Headers int64 }
+type Skipped struct {
+	Blank, Headers int64
+
+	OtherClasses int64       // documents that have no label of Reading.Classes
+	OtherLabels  LabelCounts // documents by the labels that were left out
+}
 
 // FirstLabel returns the first 256 bytes of the first label of a file, or "" if there is none.
 func FirstLabel(ctx context.Context, f File, reading Reading) (label string, err error) {

@@ -32,49 +32,76 @@ type Range struct {
 // ErrNoMatch is wrapped by the error of List for a pattern that matches no file.
 var ErrNoMatch = errors.New("no file matches")
 
+// Pattern matches files, and may give them a label.
+type Pattern struct {
+	Glob  string
+	Label string // of all documents of the files; default: as Reading.LabelFrom says
+}
+
 // List returns the files that match the patterns, with absolute paths and sorted by them; a file that matches several
 // patterns is listed once. It opens each file, so that an unreadable one is an error before any work is done.
 func List(ctx context.Context, patterns []string, reading Reading) ([]File, error) {
+	var list []Pattern
+	for _, pattern := range patterns {
+		list = append(list, Pattern{Glob: pattern})
+	}
+	return ListLabeled(ctx, list, reading)
+}
+
+// ListLabeled is List for patterns that have labels. A file that gets two labels is an error.
+func ListLabeled(ctx context.Context, patterns []Pattern, reading Reading) ([]File, error) {
 	var files []File
 	for _, pattern := range patterns {
-		store, err := fileio.For(pattern)
+		store, err := fileio.For(pattern.Glob)
 		if err != nil {
 			return nil, err
 		}
-		infos, err := store.Glob(ctx, pattern)
+		infos, err := store.Glob(ctx, pattern.Glob)
 		if err != nil {
 			return nil, err
+		}
+		if len(infos) == 0 && pattern.Label != "" {
+			return nil, fmt.Errorf("--class=%s=%s: %w", pattern.Label, pattern.Glob, ErrNoMatch)
 		}
 		if len(infos) == 0 {
-			return nil, fmt.Errorf("%s: %w", pattern, ErrNoMatch)
+			return nil, fmt.Errorf("%s: %w --input", pattern.Glob, ErrNoMatch)
 		}
-		found, err := describeAll(ctx, store, infos, reading)
+		found, err := describeAll(ctx, store, infos, pattern.Label, reading)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, found...)
 	}
-	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Label, b.Label)) })
+	for i, f := range files[min(1, len(files)):] {
+		switch before := files[i]; {
+		case f.Name != before.Name || f.Label == before.Label:
+		case before.Label == "":
+			return nil, fmt.Errorf("%s: matches --input and --class=%s; it must match only one of them", f.Name, f.Label)
+		default:
+			return nil, fmt.Errorf("%s: is in two classes, %s and %s; a file must have one label", f.Name, before.Label, f.Label)
+		}
+	}
 	return slices.CompactFunc(files, func(a, b File) bool { return a.Name == b.Name }), nil
 }
 
 // maxOpen is how many files are opened concurrently, since an object store has a latency for each.
 const maxOpen = 32
 
-func describeAll(ctx context.Context, store fileio.Store, infos []fileio.Info, reading Reading) ([]File, error) {
+func describeAll(ctx context.Context, store fileio.Store, infos []fileio.Info, label string, reading Reading) ([]File, error) {
 	files := make([]File, len(infos))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxOpen)
 	for i, info := range infos {
 		group.Go(func() (err error) {
-			files[i], err = describe(ctx, store, info, reading)
+			files[i], err = describe(ctx, store, info, label, reading)
 			return err
 		})
 	}
 	return files, group.Wait()
 }
 
-func describe(ctx context.Context, store fileio.Store, info fileio.Info, reading Reading) (f File, err error) {
+func describe(ctx context.Context, store fileio.Store, info fileio.Info, label string, reading Reading) (f File, err error) {
 	if f.Compression, err = detectCompression(ctx, store, info.Name); err != nil {
 		return f, err
 	}
@@ -83,6 +110,9 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, reading
 	}
 	f.Info = info
 	if f.Name, err = fileio.Absolute(info.Name); err != nil {
+		return f, err
+	}
+	if f.Label, err = fileLabel(f.Name, label, reading.LabelFrom); err != nil {
 		return f, err
 	}
 	h := Head{File: f}

@@ -20,7 +20,7 @@ type Reading struct {
 	FeatureNames   string   // of svmlight: a file with the name of each index, a line each
 	MaxRecordBytes int      // required; longer records are rejected without being kept in memory
 
-	LabelFrom LabelFrom         // default: FromRecord
+	LabelFrom LabelFrom         // of files that were listed without a label; default: FromRecord
 	LabelMap  map[string]string // new names of labels; labels that get the same name are merged
 	Classes   []string          // the labels to keep, after LabelMap; default: all
 
@@ -33,10 +33,9 @@ type LabelFrom string
 
 // The values of LabelFrom.
 const (
-	FromRecord  LabelFrom = ""        // each document has its own
-	FromFolder  LabelFrom = "folder"  // the name of the folder that the file is in
-	FromFile    LabelFrom = "file"    // the name of the file, without its extensions
-	FromPattern LabelFrom = "pattern" // --class=LABEL=GLOB
+	FromRecord LabelFrom = ""       // each document has its own
+	FromFolder LabelFrom = "folder" // the name of the folder that the file is in
+	FromFile   LabelFrom = "file"   // the name of the file, without its extensions
 )
 
 // DefaultMaxExpansion is the default of Reading.MaxExpansion.
@@ -59,9 +58,7 @@ func (r Reading) Options() map[string]string {
 	set("text_column", strings.Join(r.TextColumns, ","))
 	set("weight_column", r.WeightColumn)
 	set("feature_names", r.FeatureNames)
-	if r.LabelFrom != FromPattern { // the labels of files are in the inputs
-		set("label_from", string(r.LabelFrom))
-	}
+	set("label_from", string(r.LabelFrom))
 	if n := len(r.LabelMap); n > 0 {
 		var pairs []string
 		for _, label := range slices.Sorted(maps.Keys(r.LabelMap)) {

@@ -23,13 +23,14 @@ func (tsv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tsvReader{lines: l, options: o, first: r.Start == 0}, nil
+	return &tsvReader{lines: l, options: o, first: r.Start == 0, labeled: r.File.Label != ""}, nil
 }
 
 type tsvReader struct {
 	*lines
 	options Options
 	first   bool // the next line is the first of the file
+	labeled bool // the label is that of the file; the one in the line is not used
 	skipped Skipped
 }
 
@@ -60,7 +61,7 @@ func (r *tsvReader) Next(d *Document) bool {
 			continue
 		}
 		d.Offset, d.Label, d.Text = offset, bytes.TrimSpace(line[:tab]), line[tab+1:]
-		if r.options.anyLabel || checkLabel(d.Label) != "" { // a bad label is the first reason to reject a line
+		if r.options.anyLabel || !r.labeled && checkLabel(d.Label) != "" { // a bad label is the first reason to reject a line
 			return true
 		}
 		if first && r.options.Header == Unknown && isHeader(d.Label, d.Text) {

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -89,6 +92,42 @@ type Drops struct {
 	StopWords  int64                     `json:"stop_words"`
 	Overlong   int64                     `json:"overlong_words"`
 	Replaced   int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
+
+	OtherClasses OtherClasses `json:"other_classes,omitzero"`
+}
+
+// OtherClasses are the documents that have no label of --classes. A document with several labels may count in a class
+// and also for a label that was left out.
+type OtherClasses struct {
+	Documents int64                 `json:"documents"`
+	Labels    []corpusio.LabelCount `json:"labels"`            // those left out that have the most documents, at most MaxOtherLabels
+	More      int                   `json:"more_labels"`       // left out, beside these
+	Unnamed   int64                 `json:"unnamed,omitempty"` // documents of labels at and after Limit, which were not counted by name
+	Limit     string                `json:"limit,omitempty"`   // in byte order; "" if all labels were counted by name
+}
+
+// MaxOtherLabels is how many labels that were left out are named.
+const MaxOtherLabels = 20
+
+// NewOtherClasses returns the documents of other classes, of which the labels are given.
+func NewOtherClasses(documents int64, labels corpusio.LabelCounts) OtherClasses {
+	top := labels.Top(MaxOtherLabels)
+	return OtherClasses{documents, top, len(labels.ByName) - len(top), labels.Unnamed, labels.Limit}
+}
+
+// String lists the labels and the number of documents of each.
+func (o OtherClasses) String() string {
+	var list []string
+	for _, l := range o.Labels {
+		list = append(list, fmt.Sprintf("%s (%s)", l.Label, humanize.Comma(l.Documents)))
+	}
+	if o.More > 0 {
+		list = append(list, fmt.Sprintf("and %s more", humanize.Comma(int64(o.More))))
+	}
+	if o.Limit != "" {
+		list = append(list, fmt.Sprintf("and %s documents of labels from %q on", humanize.Comma(o.Unnamed), o.Limit))
+	}
+	return strings.Join(list, ", ")
 }
 
 // Success is the content of _SUCCESS.
