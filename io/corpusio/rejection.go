@@ -22,6 +22,15 @@ const (
 	BareReturn Reason = "bare_return"
 	LongLabel  Reason = "long_label"
 	InnerMark  Reason = "inner_mark"
+	NoLabel    Reason = "no_label"
+	NoText     Reason = "no_text"
+	BadLabel   Reason = "bad_label"
+	BadText    Reason = "bad_text"
+	BadWeight  Reason = "bad_weight"
+	NotJSON    Reason = "not_json"
+	NotObject  Reason = "not_object"
+	AfterJSON  Reason = "after_json"
+	LongFile   Reason = "long_file"
 )
 
 // Sentence explains the reason to a user.
@@ -41,6 +50,24 @@ func (r Reason) Sentence() string {
 		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
 	case InnerMark:
 		return "the line contains a byte-order mark and then another tab; probably files were joined without a newline between them"
+	case NoLabel:
+		return "the record has no label"
+	case NoText:
+		return "the record has no text"
+	case BadLabel:
+		return "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those"
+	case BadText:
+		return "the text is an object or a list of more than texts; it must be a text, or a list of texts"
+	case BadWeight:
+		return "the weight is missing, or is not a number of at least 0"
+	case NotJSON:
+		return "the line is not valid JSON, or nested more than 10,000 levels deep"
+	case NotObject:
+		return "the line is valid JSON, but not an object in braces"
+	case AfterJSON:
+		return "more text follows the JSON object on its line"
+	case LongFile:
+		return "the file is longer than --max_record_bytes; if each line is a document, use --format=text"
 	}
 	return string(r)
 }
