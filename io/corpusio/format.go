@@ -49,6 +49,9 @@ func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
 var formats = []Format{
 	jsonl{},
+	fastText{},
+	wholeFile{},
+	plainText{},
 	tsv{},
 }
 

@@ -385,4 +385,3 @@ func jsonMembers(text []byte) (names []string, values map[string]jsontext.Value,
 	}
 	return names, values, true
 }
-
