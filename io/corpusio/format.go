@@ -47,7 +47,14 @@ type LayoutError struct{ File, Problem string }
 func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
-var formats = []Format{csv{}, tsv{}}
+var formats = []Format{
+	jsonl{},
+	fastText{},
+	csv{},
+	wholeFile{},
+	plainText{},
+	tsv{},
+}
 
 // FormatNames returns the values of --format.
 func FormatNames() (names []string) {

@@ -2,7 +2,7 @@ package corpusio
 
 import (
 	"bytes"
-	"encoding/csv"
+	encodingcsv "encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -59,14 +59,14 @@ func (m labelMap) parseTSV(content []byte) error {
 }
 
 func (m labelMap) parseCSV(content []byte) error {
-	r := csv.NewReader(bytes.NewReader(content))
+	r := encodingcsv.NewReader(bytes.NewReader(content))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
 	for {
 		fields, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		var malformed *csv.ParseError
+		var malformed *encodingcsv.ParseError
 		if errors.As(err, &malformed) {
 			return fmt.Errorf("line %d: %w", malformed.StartLine, malformed.Err)
 		}

@@ -87,6 +87,18 @@ func (l *lines) next() (line []byte, offset int64, ok bool) {
 	}
 }
 
+// all returns the content of the file, without byte-order marks before it, or false if it is too long.
+func (l *lines) all() (content []byte, ok bool) {
+	for !l.ended {
+		if content = trimMarks(l.buffer[l.at:l.end]); len(content) > l.maxBytes {
+			return nil, false
+		}
+		l.fill()
+	}
+	content = trimMarks(l.buffer[l.at:l.end])
+	return content, len(content) <= l.maxBytes
+}
+
 // fail ends the reading with an error.
 func (l *lines) fail(err error) { l.ended, l.err = true, err }
 

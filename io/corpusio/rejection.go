@@ -26,6 +26,15 @@ const (
 	UnclosedQuote Reason = "unclosed_quote"
 	AfterQuote    Reason = "after_quote"
 	WrongColumns  Reason = "wrong_columns"
+	NoLabel       Reason = "no_label"
+	NoText        Reason = "no_text"
+	BadLabel      Reason = "bad_label"
+	BadText       Reason = "bad_text"
+	BadWeight     Reason = "bad_weight"
+	NotJSON       Reason = "not_json"
+	NotObject     Reason = "not_object"
+	AfterJSON     Reason = "after_json"
+	LongFile      Reason = "long_file"
 )
 
 // Sentence explains the reason to a user.
@@ -51,6 +60,24 @@ func (r Reason) Sentence() string {
 		return "a closing quote is followed by other characters; a quote within a quoted field must be doubled"
 	case WrongColumns:
 		return "the row has fewer or more columns than the first row"
+	case NoLabel:
+		return "the record has no label"
+	case NoText:
+		return "the record has no text"
+	case BadLabel:
+		return "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those"
+	case BadText:
+		return "the text is an object or a list of more than texts; it must be a text, or a list of texts"
+	case BadWeight:
+		return "the weight is missing, or is not a number of at least 0"
+	case NotJSON:
+		return "the line is not valid JSON, or nested more than 10,000 levels deep"
+	case NotObject:
+		return "the line is valid JSON, but not an object in braces"
+	case AfterJSON:
+		return "more text follows the JSON object on its line"
+	case LongFile:
+		return "the file is longer than --max_record_bytes; if each line is a document, use --format=text"
 	}
 	return string(r)
 }

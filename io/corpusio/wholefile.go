@@ -1,0 +1,58 @@
+package corpusio
+
+import "context"
+
+// wholeFile is the format of plain text that is one document, with the label of the file. Folders of such files are what
+// scikit-learn's load_files reads.
+type wholeFile struct{}
+
+func (wholeFile) Name() string { return "file" }
+
+// Detect accepts files whose folder is their label. Other labels are rather those of files with many documents.
+func (wholeFile) Detect(_ Head, reading Reading) bool { return reading.LabelFrom == FromFolder }
+
+func (wholeFile) Describe(_ context.Context, h Head, reading Reading) (string, error) {
+	return "", requireLabel(h.File, reading)
+}
+
+func (wholeFile) Split(_ context.Context, f File, _ int64, _ Reading) ([]Range, error) {
+	return []Range{{f, 0, f.Size}}, nil
+}
+
+func (wholeFile) Open(ctx context.Context, r Range, o Options) (Reader, error) {
+	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &wholeFileReader{lines: l, options: o}, nil
+}
+
+type wholeFileReader struct {
+	*lines
+	options Options
+	read    bool
+	skipped Skipped
+}
+
+func (r *wholeFileReader) Skipped() Skipped { return r.skipped }
+
+// Next reads the document. A file without content is blank, as an empty line is.
+func (r *wholeFileReader) Next(d *Document) bool {
+	if r.read {
+		return false
+	}
+	r.read = true
+	content, ok := r.all()
+	switch {
+	case r.err != nil:
+		return false
+	case !ok:
+		r.options.Reject(Rejection{r.Span().File.Name, 0, LongFile})
+		return false
+	case len(content) == 0:
+		r.skipped.Blank++
+		return false
+	}
+	d.Offset, d.Label, d.MoreLabels, d.Text = 0, nil, nil, content
+	return true
+}
