@@ -102,13 +102,14 @@ func simpleRows(b string, delimiter byte, inLine bool, maxBytes int) (rows []csv
 				i++
 			}
 		}
-		if row.reason == "" && i-at > maxBytes {
-			row.reason = TooLong
-		}
-		at = nextLine(i)
 		if row.reason != "" {
 			row.fields = nil
 			at = nextLine(start)
+		} else {
+			if i-at > maxBytes {
+				row.reason = TooLong
+			}
+			at = nextLine(i)
 		}
 		rows = append(rows, row)
 	}
@@ -145,13 +146,12 @@ func splitLine(line string, delimiter byte) (fields []string) {
 }
 
 // csvContent is what the reference makes of a file.
-func csvContent(name, b string, l csvLayout, header bool, maxBytes int) (c content) {
+func csvContent(name, b string, l csvLayout, maxBytes int) (c content) {
 	for _, row := range simpleRows(b, l.delimiter, l.inLine, maxBytes) {
 		switch {
 		case row.reason == "" && len(row.fields) == 0:
 			c.blank++
-		case header:
-			header = false
+		case row.offset == l.header:
 		case row.reason == "" && len(row.fields) != l.width:
 			c.rejections = append(c.rejections, Rejection{name, row.offset, WrongColumns})
 		case row.reason != "":
@@ -303,10 +303,10 @@ func checkCSV(t *testing.T, b []byte, size uint16, maxBytes, how uint8) {
 			t.Fatal(err)
 		}
 	}
-	l := csvLayout{columns{1, []int{0}, -1}, []byte{',', '\t', ';', '|'}[how%4], 2, how%4 == 1}
+	l := csvLayout{columns{1, []int{0}, -1}, []byte{',', '\t', ';', '|'}[how%4], 2, how%4 == 1, int64(how/4) - 1}
 	file := fileOf(t, name, File{Format: "csv", Layout: l.String()})
 	reading := Reading{MaxRecordBytes: int(maxBytes) + 1}
-	want := csvContent(name, string(b), l, true, reading.MaxRecordBytes)
+	want := csvContent(name, string(b), l, reading.MaxRecordBytes)
 	for _, size := range []int64{int64(size) + 1, 1 << 40} {
 		if got := readListed(t, file, size, reading); !same(got, want) {
 			t.Errorf("%q in ranges of %d, at most %d:\n got %q %+v %d\nwant %q %+v %d", b, size, reading.MaxRecordBytes,
@@ -376,17 +376,17 @@ func TestCSVIsDetected(t *testing.T) {
 		reading    Reading
 		want       string // format and layout, or the error
 	}{
-		{"in", "label,text,id\n" + rows, usual, "csv delimiter=comma columns=3 label=1 text=2"},
-		{"in", "\ufeff id; Review ;\"Sentiment\"\n1;x;y\n", usual, "csv delimiter=semicolon columns=3 label=3 text=2"},
-		{"in", "text|id|class\n", usual, "csv delimiter=pipe columns=3 label=3 text=1"},
+		{"in", "label,text,id\n" + rows, usual, "csv delimiter=comma columns=3 label=1 text=2 header=0"},
+		{"in", "\ufeff id; Review ;\"Sentiment\"\n1;x;y\n", usual, "csv delimiter=semicolon columns=3 label=3 text=2 header=0"},
+		{"in", "text|id|class\n", usual, "csv delimiter=pipe columns=3 label=3 text=1 header=0"},
 		{"in", "label\ttext\na\tb\n", usual, "tsv"},
-		{"in", "text\tlabel\nsome words\ta\n", usual, "csv delimiter=tab columns=2 label=2 text=1 rows=lines"},
+		{"in", "text\tlabel\nsome words\ta\n", usual, "csv delimiter=tab columns=2 label=2 text=1 header=0 rows=lines"},
 		{"in", "text\tlabel\na\tsome words\n", usual, "tsv"},
-		{"in", "label\ttext\tid\na\tb\tc\n", usual, "csv delimiter=tab columns=3 label=1 text=2 rows=lines"},
+		{"in", "label\ttext\tid\na\tb\tc\n", usual, "csv delimiter=tab columns=3 label=1 text=2 header=0 rows=lines"},
 		{"in", "label\ttext\tid\na\tb\na\tc\n", usual, "tsv"},
-		{"in", "label\ttext\tid\na\t\"b\nc\"\td\n", usual, "csv delimiter=tab columns=3 label=1 text=2"},
-		{"in", "label\ttext\tid\na\t\"b\td\n", usual, "csv delimiter=tab columns=3 label=1 text=2 rows=lines"},
-		{"in", "label\ttext\n", Reading{Format: "csv"}, "csv delimiter=tab columns=2 label=1 text=2"},
+		{"in", "label\ttext\tid\na\t\"b\nc\"\td\n", usual, "csv delimiter=tab columns=3 label=1 text=2 header=0"},
+		{"in", "label\ttext\tid\na\t\"b\td\n", usual, "csv delimiter=tab columns=3 label=1 text=2 header=0 rows=lines"},
+		{"in", "label\ttext\n", Reading{Format: "csv"}, "csv delimiter=tab columns=2 label=1 text=2 header=0"},
 		{"in", "a\tthe label, the text\n", usual, "tsv"},
 		{"in", "label, text\tand more\n", usual, "tsv"},
 		{"in", "some words, a text\n", usual, "tsv"},
@@ -394,25 +394,26 @@ func TestCSVIsDetected(t *testing.T) {
 		{"in.csv", "id,title,kind\n", usual, "in.csv: no column is named as labels usually are; name it with --label_column; the columns are id, title, kind"},
 		{"in.csv.gz", "a,b\n", usual, "in.csv.gz: no column is named as labels usually are; name it with --label_column; the columns are a, b"},
 		{"in.csv", "a\tb, c\n", usual, "tsv"},
-		{"in", "id,title,body,kind\n", columns, "csv delimiter=comma columns=4 label=4 text=2,3"},
-		{"in", "title\tkind\tid\n", columns, "csv delimiter=tab columns=3 label=2 text=1,3 rows=lines"},
+		{"in", "id,title,body,kind\n", columns, "csv delimiter=comma columns=4 label=4 text=2,3 header=0"},
+		{"in", "title\tkind\tid\n", columns, "csv delimiter=tab columns=3 label=2 text=1,3 header=0 rows=lines"},
 		{"in", "id,body,kind\n", columns, `in: there is no column "title" (--text_column); the columns are id, body, kind`},
 		{"in", "kind\n", columns, `in: there is no column "title" (--text_column); the columns are kind`},
-		{"in", "label\ttext\n", Reading{LabelColumn: "2", TextColumns: []string{"1"}}, "csv delimiter=tab columns=2 label=2 text=1 rows=lines"},
+		{"in", "label\ttext\n", Reading{LabelColumn: "2", TextColumns: []string{"1"}}, "csv delimiter=tab columns=2 label=2 text=1 header=0 rows=lines"},
 		{"in", "a b\tx\n", Reading{LabelColumn: "2", TextColumns: []string{"1"}, Header: Absent}, "csv delimiter=tab columns=2 label=2 text=1 rows=lines"},
 		{"in.csv", "pos,\"A; B; C\"\n", absent, "csv delimiter=comma columns=2 label=1 text=2"},
 		{"in.csv", "a;\"x,y\"\nb;z\n", absent, "csv delimiter=semicolon columns=2 label=1 text=2"},
 		{"in", "a,b,c\n", Reading{Format: "csv", Header: Absent}, "in: no column is named as labels usually are; name it with --label_column; the columns are 1, 2, 3"},
 		{"in", "label,text,text\n", usual, `in: two columns are named "text"; rename one of them`},
-		{"in", ",text,label,\n", usual, "csv delimiter=comma columns=4 label=3 text=2"},
+		{"in", ",text,label,\n", usual, "csv delimiter=comma columns=4 label=3 text=2 header=0"},
 		{"in", "label,\"text\n", usual, "tsv"},
 		{"in", "label,\"text\n", Reading{Format: "csv"}, `in: no column is named as labels usually are; name it with --label_column; the columns are "label,\"text"`},
 		{"in", "\"label,text\n", Reading{Format: "csv"}, "in: the first row is malformed: a quoted field has no closing quote within --max_record_bytes"},
+		{"in", "\n\r\ntext,label\na,b\n", usual, "csv delimiter=comma columns=2 label=2 text=1 header=3"},
 		{"in", "\n\r\n", Reading{Format: "csv"}, "in: there is no row in the first 3 bytes"},
 		{"in", "label,text\ra,b\rc,d\r", usual, `in: the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`},
 		{"in", "\xff\xfel\x00,\x00t\x00", Reading{Format: "csv"}, "in: the text is UTF-16, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8"},
 		{"in", "", Reading{Format: "csv"}, "csv delimiter=comma columns=0"},
-		{"in", "label,text\n" + strings.Repeat("a,\"b\nc\"\n", 5000), usual, "csv delimiter=comma columns=2 label=1 text=2"},
+		{"in", "label,text\n" + strings.Repeat("a,\"b\nc\"\n", 5000), usual, "csv delimiter=comma columns=2 label=1 text=2 header=0"},
 		{"in", strings.Repeat("label", 5000) + ",text\n", Reading{Format: "csv"}, "in: there is no row in the first 16384 bytes"},
 	} {
 		b := []byte(c.text)
@@ -446,7 +447,7 @@ func TestCSVLayoutOfAnotherVersion(t *testing.T) {
 		}
 	}
 	for _, l := range []csvLayout{
-		{columns{0, []int{1}, -1}, ',', 2, false}, {columns{-1, []int{3, 0, 1}, 2}, '\t', 4, true}, {columns{-1, nil, -1}, '|', 0, false},
+		{columns{0, []int{1}, -1}, ',', 2, false, 0}, {columns{-1, []int{3, 0, 1}, 2}, '\t', 4, true, -1}, {columns{-1, nil, -1}, '|', 0, false, 7},
 	} {
 		if got, err := parseCSVLayout(File{Layout: l.String()}); err != nil || fmt.Sprint(got) != fmt.Sprint(l) {
 			t.Errorf("%s: %+v, %v", l, got, err)
