@@ -18,7 +18,7 @@ type columns struct {
 // column if the file has one. Its error is a *LayoutError.
 func findColumns(f File, names []string, reading Reading) (c columns, err error) {
 	for i, name := range names {
-		if slices.Contains(names[:i], name) {
+		if name != "" && slices.Contains(names[:i], name) {
 			return c, &LayoutError{f.Name, fmt.Sprintf("two columns are named %q; rename one of them", name)}
 		}
 	}

@@ -52,7 +52,7 @@ func (csv) Detect(h Head, reading Reading) bool {
 
 func (csv) Describe(_ context.Context, h Head, reading Reading) (string, error) {
 	if len(h.Bytes) == 0 { // the file is empty, or corrupt, which the reading reports
-		return csvLayout{delimiter: ',', columns: columns{label: -1, weight: -1}}.String(), nil
+		return csvLayout{delimiter: ',', columns: columns{label: -1, weight: -1}, header: -1}.String(), nil
 	}
 	if err := checkEncoding(h.File.Name, h.Bytes); err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func (csv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &csvReader{csvRows: rows, layout: layout, options: o, header: r.Start == 0 && o.Header != Absent}, nil
+	return &csvReader{csvRows: rows, layout: layout, options: o}, nil
 }
 
 func openCSVRows(ctx context.Context, r Range, layout csvLayout, maxBytes int) (*csvRows, error) {
@@ -114,7 +114,6 @@ type csvReader struct {
 	*csvRows
 	layout  csvLayout
 	options Options
-	header  bool // the next row is the header
 	skipped Skipped
 	text    []byte // of several columns
 }
@@ -130,8 +129,7 @@ func (r *csvReader) Next(d *Document) bool {
 		case reason == "" && r.count == 0:
 			r.skipped.Blank++
 			continue
-		case r.header:
-			r.header = false
+		case offset == r.layout.header:
 			r.skipped.Headers++
 			continue
 		case reason == "" && r.count != r.layout.width:
@@ -164,12 +162,14 @@ func (r *csvReader) joinTexts() []byte {
 	return r.text
 }
 
-// csvLayout is what File.Layout says, such as "delimiter=comma columns=4 label=1 text=2,3". Columns are numbered from 1 there.
+// csvLayout is what File.Layout says, such as "delimiter=comma columns=4 label=1 text=2,3 header=0". Columns are
+// numbered from 1 there.
 type csvLayout struct {
 	columns
 	delimiter byte
-	width     int  // the number of columns
-	inLine    bool // a row is a line, "rows=lines"
+	width     int   // the number of columns
+	inLine    bool  // a row is a line, "rows=lines"
+	header    int64 // where the header starts; -1 if there is none
 }
 
 // delimiters in the order of preference.
@@ -194,6 +194,9 @@ func (l csvLayout) String() string {
 	if l.weight >= 0 {
 		fmt.Fprintf(&b, " weight=%d", l.weight+1)
 	}
+	if l.header >= 0 {
+		fmt.Fprintf(&b, " header=%d", l.header)
+	}
 	if l.inLine {
 		b.WriteString(" rows=lines")
 	}
@@ -203,7 +206,7 @@ func (l csvLayout) String() string {
 // parseCSVLayout returns the layout of a file, which may come from another version of the program.
 func parseCSVLayout(f File) (l csvLayout, err error) {
 	unknown := fmt.Errorf("%s: unknown layout %q", f.Name, f.Layout)
-	l.label, l.weight = -1, -1
+	l.label, l.weight, l.header = -1, -1, -1
 	for _, part := range strings.Fields(f.Layout) {
 		key, value, _ := strings.Cut(part, "=")
 		var numbers []int
@@ -229,6 +232,8 @@ func parseCSVLayout(f File) (l csvLayout, err error) {
 			}
 		case "weight":
 			l.weight = n - 1
+		case "header":
+			l.header = int64(n)
 		case "rows":
 			l.inLine = value == "lines"
 		default:
@@ -299,7 +304,7 @@ func parseHead(h Head, reading Reading, delimiter byte, inLine bool) (t table) {
 	}
 	t.delimiter, t.inLine = delimiter, inLine
 	for {
-		_, reason, ok := rows.next()
+		offset, reason, ok := rows.next()
 		if !ok || rows.atEnd && !whole { // the last row may be incomplete
 			break
 		}
@@ -309,7 +314,7 @@ func parseHead(h Head, reading Reading, delimiter byte, inLine bool) (t table) {
 			t.err = &LayoutError{h.File.Name, "the first row is malformed: " + reason.Sentence()}
 			return t
 		case t.width == 0:
-			t.width = rows.count
+			t.width, t.header = rows.count, offset
 			for i := range rows.fields {
 				t.names = append(t.names, strings.TrimSpace(string(rows.value(i))))
 			}
@@ -329,6 +334,7 @@ func parseHead(h Head, reading Reading, delimiter byte, inLine bool) (t table) {
 		return t
 	}
 	if reading.Header == Absent {
+		t.header = -1
 		t.names, reading = numberColumns(t.width, h.File, reading)
 	}
 	t.columns, t.err = findColumns(h.File, t.names, reading)

@@ -8,7 +8,7 @@ import "bytes"
 // A malformed row must not take the rest of the file with it. Reading goes on at the line after the one in which the malformed
 // field starts. For most that is the second line of the row. Only an odd number of quotes in succession opens or closes a
 // field, and between the opening quote of a malformed field and the place where it fails there is no such number. So nothing
-// that is read again there opens a field that fails, and every byte is searched at most twice, whatever is in the file.
+// that is read again there opens another field that fails: no byte is parsed more than twice, whatever is in the file.
 type csvRows struct {
 	*lines
 	delimiter byte
