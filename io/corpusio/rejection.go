@@ -45,11 +45,11 @@ func (r Reason) Sentence() string {
 	case NulLabel:
 		return "the label contains NUL bytes; the text is probably UTF-16 or UTF-32"
 	case BareReturn:
-		return "the line contains a carriage return and then another tab; probably some lines end in CR alone"
+		return "the line contains a carriage return and then another record; probably some lines end in CR alone"
 	case LongLabel:
 		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
 	case InnerMark:
-		return "the line contains a byte-order mark and then another tab; probably files were joined without a newline between them"
+		return "the line contains a byte-order mark and then another record; probably files were joined without a newline between them"
 	case NoLabel:
 		return "the record has no label"
 	case NoText:
