@@ -24,6 +24,7 @@ const (
 	InnerMark  Reason = "inner_mark"
 	NoLabel    Reason = "no_label"
 	NoText     Reason = "no_text"
+	ManyLabels Reason = "many_labels"
 	BadLabel   Reason = "bad_label"
 	BadText    Reason = "bad_text"
 	BadWeight  Reason = "bad_weight"
@@ -54,6 +55,8 @@ func (r Reason) Sentence() string {
 		return "the record has no label"
 	case NoText:
 		return "the record has no text"
+	case ManyLabels:
+		return fmt.Sprintf("the record has more than %d labels", maxLabels)
 	case BadLabel:
 		return "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those"
 	case BadText:
