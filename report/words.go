@@ -162,6 +162,16 @@ func notes(p modelio.Published) (notes []string) {
 	if lines > 0 {
 		notes = append(notes, fmt.Sprintf("%s rejected (%s); %s lists the first", Plural(lines, "malformed line"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), modelio.ManifestFile))
 	}
+	if more := p.Manifest.MoreLabels; more > 0 {
+		total := int64(0)
+		for _, c := range p.Manifest.Classes {
+			if c.Documents != nil {
+				total += *c.Documents
+			}
+		}
+		notes = append(notes, fmt.Sprintf("the classes overlap: they add up to %s, but the input has %s; one with several labels counts in each of its classes",
+			Plural(total, "document"), humanize.Comma(total-more)))
+	}
 	if d.Replaced > 0 {
 		effect := "separates words"
 		if p.Manifest.Analysis().Characters() {

@@ -326,6 +326,7 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 
 // add counts a document in each of its classes.
 func (w *countWorker) add(d *corpusio.Document) error {
+	w.totals.MoreLabels += int64(len(d.MoreLabels))
 	if d.Features == nil {
 		w.counter.Add(d.Label, d.Text)
 		for _, label := range d.MoreLabels {

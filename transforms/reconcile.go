@@ -72,7 +72,7 @@ func (f *reconcileFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, em
 }
 
 func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
-	a := Reconciled{Verdict: t.Verdict, Drops: t.Drops, Examples: t.Examples}
+	a := Reconciled{Verdict: t.Verdict, Drops: t.Drops, Examples: t.Examples, MoreLabels: t.MoreLabels}
 	if a.Verdict != nil { // nothing was merged
 		return a, nil
 	}

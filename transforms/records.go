@@ -32,6 +32,8 @@ type Totals struct {
 	Spans       []corpusio.Span         // ranges that were read
 	Corrupt     []corpusio.CorruptError // the first few
 
+	MoreLabels int64 // that documents have beyond their first; Classes counts a document once for each of its labels
+
 	// These end the reading at once; the other fields are then incomplete.
 	TooMany bool                   // classes
 	Headers []corpusio.HeaderError // the first few
@@ -61,6 +63,7 @@ func (t *Totals) add(o Totals) {
 	for reason, n := range o.Drops.Lines {
 		t.Drops.Lines[reason] += n
 	}
+	t.MoreLabels += o.MoreLabels
 	t.Drops.BlankLines += o.Drops.BlankLines
 	t.Drops.Headers += o.Drops.Headers
 	t.Drops.StopWords += o.Drops.StopWords
@@ -197,6 +200,8 @@ type Reconciled struct {
 	Examples []corpusio.Rejection
 	Files    []tableio.FileSum // the parts that were written
 	Warnings []string
+
+	MoreLabels int64 // see Totals
 }
 
 // pieces cuts the result into pieces, for joinReconciled.

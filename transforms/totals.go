@@ -92,7 +92,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		}
 		return p.verdict(modelio.ExitData, message)
 	}
-	documents, rejected := int64(0), t.rejected()
+	documents, rejected := -t.MoreLabels, t.rejected()
 	for _, c := range t.Classes {
 		documents += c.Documents
 	}

@@ -41,6 +41,7 @@ type fastTextReader struct {
 	hasLabel bool // the file has a label, so that lines need none
 	skipped  Skipped
 	labels   [][]byte // buffer
+	found    int      // labels of the line, with duplicates
 	text     []byte   // buffer
 }
 
@@ -62,13 +63,10 @@ func (r *fastTextReader) Next(d *Document) bool {
 		}
 		d.Text = r.takeLabels(line)
 		returns := 0
-		if len(r.labels) > 1 {
-			returns = countBefore(line, '\r')
+		if r.found > 1 {
+			returns = bytes.Count(line, returnedLabel)
 		}
 		switch {
-		case len(r.labels) == 0 && !r.hasLabel:
-			r.reject(offset, NoLabel)
-			continue
 		case returns >= manyReturns:
 			r.fail(&CorruptError{r.Span().File.Name, offset, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
 			return false
@@ -78,9 +76,15 @@ func (r *fastTextReader) Next(d *Document) bool {
 		case bytes.Contains(line, markedLabel):
 			r.reject(offset, InnerMark)
 			continue
+		case r.found > maxLabels:
+			r.reject(offset, ManyLabels)
+			continue
+		case r.found == 0 && !r.hasLabel:
+			r.reject(offset, NoLabel)
+			continue
 		}
 		d.Offset, d.Label, d.MoreLabels = offset, nil, nil
-		if len(r.labels) > 0 {
+		if r.found > 0 {
 			d.Label, d.MoreLabels = r.labels[0], r.labels[1:]
 		}
 		return true
@@ -89,7 +93,7 @@ func (r *fastTextReader) Next(d *Document) bool {
 
 // takeLabels sets the labels of a line, and returns the rest of it.
 func (r *fastTextReader) takeLabels(line []byte) (text []byte) {
-	r.labels = r.labels[:0]
+	r.labels, r.found = r.labels[:0], 0
 	for bytes.HasPrefix(line, labelPrefix) {
 		line = r.takeLabel(line)
 	}
@@ -113,7 +117,9 @@ func (r *fastTextReader) takeLabel(line []byte) []byte {
 	if end < 0 {
 		end = len(line)
 	}
-	r.labels = addLabel(r.labels, bytes.TrimSpace(line[:end]))
+	if r.found++; r.found <= maxLabels {
+		r.labels = addLabel(r.labels, bytes.TrimSpace(line[:end]))
+	}
 	return bytes.TrimLeft(line[end:], wordSpace)
 }
 
@@ -132,13 +138,12 @@ func indexLabel(line []byte) int {
 
 func isWordSpace(b byte) bool { return bytes.IndexByte([]byte(wordSpace), b) >= 0 }
 
-// markedLabel begins a file that was joined to one without a newline at its end.
-var markedLabel = append(bytes.Clone(mark), labelPrefix...)
-
-// countBefore counts the labels that a byte comes just before.
-func countBefore(line []byte, before byte) int {
-	return bytes.Count(line, append([]byte{before}, labelPrefix...))
-}
+// returnedLabel begins a line after one that ends in CR alone, and markedLabel a file that was joined to one without a
+// newline at its end.
+var (
+	returnedLabel = append([]byte{'\r'}, labelPrefix...)
+	markedLabel   = append(bytes.Clone(mark), labelPrefix...)
+)
 
 func (r *fastTextReader) reject(offset int64, reason Reason) {
 	r.options.Reject(Rejection{r.Span().File.Name, offset, reason})

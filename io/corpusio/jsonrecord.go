@@ -185,9 +185,12 @@ func (r *jsonRecord) labels() (label []byte, more [][]byte, reason Reason) {
 		r.labelBytes = label
 		return bytes.TrimSpace(label), nil, ""
 	}
-	labels := r.found[:0]
+	labels, n := r.found[:0], 0
 	for element := range r.elements(value) {
 		label, ok := appendScalar(nil, element)
+		if n++; n > maxLabels {
+			return nil, nil, ManyLabels
+		}
 		if !ok {
 			return nil, nil, BadLabel
 		}
@@ -197,16 +200,6 @@ func (r *jsonRecord) labels() (label []byte, more [][]byte, reason Reason) {
 		return nil, nil, NoLabel
 	}
 	return labels[0], labels[1:], ""
-}
-
-// addLabel adds a label to the others of a document, in which it counts once.
-func addLabel(labels [][]byte, label []byte) [][]byte {
-	for _, other := range labels {
-		if bytes.Equal(other, label) {
-			return labels
-		}
-	}
-	return append(labels, label)
 }
 
 // text returns the texts of the record, joined by a space. Missing ones are left out, unless all are.

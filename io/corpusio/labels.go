@@ -95,6 +95,19 @@ func (r *labeledReader) Skipped() Skipped {
 	return s
 }
 
+// maxLabels is how many labels a document may have. It is counted once for each.
+const maxLabels = 1000
+
+// addLabel adds a label to the others of a document, unless it is one of them.
+func addLabel(labels [][]byte, label []byte) [][]byte {
+	for _, other := range labels {
+		if bytes.Equal(other, label) {
+			return labels
+		}
+	}
+	return append(labels, label)
+}
+
 // checkLabel returns why a label cannot be one, or "".
 func checkLabel(label []byte) Reason {
 	switch {

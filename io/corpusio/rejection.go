@@ -28,6 +28,7 @@ const (
 	WrongColumns  Reason = "wrong_columns"
 	NoLabel       Reason = "no_label"
 	NoText        Reason = "no_text"
+	ManyLabels    Reason = "many_labels"
 	BadLabel      Reason = "bad_label"
 	BadText       Reason = "bad_text"
 	BadWeight     Reason = "bad_weight"
@@ -49,11 +50,11 @@ func (r Reason) Sentence() string {
 	case NulLabel:
 		return "the label contains NUL bytes; the text is probably UTF-16 or UTF-32"
 	case BareReturn:
-		return "the line contains a carriage return and then another tab; probably some lines end in CR alone"
+		return "the line contains a carriage return and then another record; probably some lines end in CR alone"
 	case LongLabel:
 		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
 	case InnerMark:
-		return "the line contains a byte-order mark and then another tab; probably files were joined without a newline between them"
+		return "the line contains a byte-order mark and then another record; probably files were joined without a newline between them"
 	case UnclosedQuote:
 		return "a quoted field has no closing quote within --max_record_bytes"
 	case AfterQuote:
@@ -64,6 +65,8 @@ func (r Reason) Sentence() string {
 		return "the record has no label"
 	case NoText:
 		return "the record has no text"
+	case ManyLabels:
+		return fmt.Sprintf("the record has more than %d labels", maxLabels)
 	case BadLabel:
 		return "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those"
 	case BadText:

@@ -47,6 +47,10 @@ type Manifest struct {
 	Warnings []string             `json:"warnings,omitempty"`
 	Files    []tableio.FileSum    `json:"files"`
 
+	// MoreLabels is how many labels documents have beyond their first. The documents of the classes add up to that many more
+	// than were read, since a document counts in each of its classes.
+	MoreLabels int64 `json:"more_labels,omitempty"`
+
 	Tables string `json:"table_format_version,omitempty"` // tableio.FormatVersion of the Parquet files; empty before 3
 }
 
