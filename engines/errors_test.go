@@ -94,7 +94,7 @@ func TestErrorsOnSpark(t *testing.T) {
 	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), limited(t))...), 1, "file too large")
 	checkUnpublished(t, got)
 	got = filepath.Join(t.TempDir(), "gate")
-	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{"--max_record_bytes=2kB"})...), 3, "no documents: all 65 lines are malformed")
+	checkError(t, sparsenb(t, with(hamilton, s.flags(), to(got), []string{"--max_record_bytes=2kB"})...), 3, "no documents: all 65 records are malformed")
 	checkUnpublished(t, got)
 }
 

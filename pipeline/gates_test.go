@@ -31,10 +31,10 @@ func TestGates(t *testing.T) {
 		exit     int
 		want     []string
 	}{
-		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: all 2 lines are malformed", "byte 0: the line has no tab"}},
+		"no tab anywhere":   {"one line\nanother\n", "", modelio.ExitData, []string{"no documents: all 2 records are malformed", "byte 0: the line has no tab"}},
 		"only blank lines":  {"\n\r\n\n", "", modelio.ExitData, []string{"no documents: all lines of the input are blank or headers"}},
 		"within the budget": {strings.Repeat(good, 50) + "bad\n", "", 0, nil},
-		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 lines are malformed, more than --max_rejected=1%", "byte 2597: the line has no tab"}},
+		"just over it":      {strings.Repeat(good, 49) + "bad\n\tworse\n", "", modelio.ExitData, []string{"2 of 100 records are malformed, more than --max_rejected=1%", "byte 2597: the line has no tab"}},
 		"one class":         {"Hamilton\tupon the subject\n", "", modelio.ExitData, []string{"only one class has documents: Hamilton"}},
 		"unknown positive":  {good, "Jay", modelio.ExitUsage, []string{"--positive=Jay: no such label in the data; found: Hamilton, Madison"}},
 		"both":              {good + "Jay\tthe fourth\n", "Burr", modelio.ExitUsage, []string{"--positive=Burr: no such label", "Hamilton, Jay, Madison"}},
@@ -43,7 +43,7 @@ func TestGates(t *testing.T) {
 		"corrupt gzip":      {gz[:40] + "rubbish" + gz[47:], "", modelio.ExitData, []string{"the compressed data is corrupt"}},
 		"UTF-16":            {"\xff\xfea\x00\t\x00b\x00\n\x00", "", modelio.ExitData, []string{"in.tsv: the text is UTF-16", "iconv"}},
 		"too many classes":  {many.String(), "", modelio.ExitData, []string{"more than 200 classes, such as label0; probably the columns are swapped"}},
-		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", modelio.ExitData, []string{"1 of 3 lines are malformed", "the label is longer than 1024 bytes; probably the columns are swapped"}},
+		"long labels":       {good + strings.Repeat("l", 1025) + "\tpos\n", "", modelio.ExitData, []string{"1 of 3 records are malformed", "the label is longer than 1024 bytes; probably the columns are swapped"}},
 		"a header":          {"class\tsentence\n" + good, "", modelio.ExitData, []string{"in.tsv: the first line is a header (class, sentence)"}},
 		"labels of any kind": {"a, b\tsome words\n" + strings.Repeat("l", 100) + "\tother words\n\"\tmore words\n", "c", modelio.ExitUsage,
 			[]string{`"\"", "a, b", ` + strings.Repeat("l", 40) + "…"}},

@@ -72,6 +72,7 @@ type documentCounts struct{ ranges, parts, histogram, totals, classes beam.PColl
 func countDocuments(s beam.Scope, run modelio.Run, output string, d Documents, model solver.Model, audit transforms.ReconcileParams) (c documentCounts) {
 	files, _ := d.splitEmpty()
 	p := d.countParams(run)
+	audit.Output = output
 	c.ranges = transforms.Begin(s, files, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes(), Reading: d.Reading})
 	blocks, totals := transforms.CountFeatures(s, c.ranges, p)
 	c.totals, c.classes = transforms.SumTotals(s, totals, audit)
@@ -84,7 +85,7 @@ func countDocuments(s beam.Scope, run modelio.Run, output string, d Documents, m
 func (d Documents) countParams(run modelio.Run) transforms.CountParams {
 	return transforms.CountParams{
 		Job:     spill.Params{ID: run.ID, Local: d.Tuning.Spill, MemoryBytes: d.Tuning.MemoryBytes, TempDir: d.Tuning.TempDir},
-		Reading: d.Reading, Analyzer: d.Analyzer, HashBits: d.HashBits, StopWords: d.StopWords, Shards: d.Shards, MaxClasses: d.MaxClasses,
+		Reading: d.Reading, Rejects: d.Rejects, Analyzer: d.Analyzer, HashBits: d.HashBits, StopWords: d.StopWords, Shards: d.Shards, MaxClasses: d.MaxClasses,
 		Threads: d.Tuning.Threads, BlockBytes: d.Tuning.BlockBytes,
 	}
 }
@@ -93,7 +94,7 @@ func (d Documents) reconcileParams(run modelio.Run) transforms.ReconcileParams {
 	files, empty := d.splitEmpty()
 	p := transforms.ReconcileParams{
 		Run: run, Parts: transforms.PartNames(d.Shards), Files: len(files), Empty: empty, MaxRejected: d.MaxRejected,
-		MaxClasses: d.MaxClasses, Reading: d.Reading,
+		Rejects: d.Rejects, MaxClasses: d.MaxClasses, Reading: d.Reading,
 	}
 	if len(files) > 0 {
 		p.First = files[0]

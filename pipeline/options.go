@@ -21,14 +21,15 @@ import (
 
 // Documents says what to count, and how. Validate checks it.
 type Documents struct {
-	Files       []corpusio.File   // required
-	Reading     corpusio.Reading  // how Files were listed and are read; MaxRecordBytes is required, at most MaxRecordBytes
-	Analyzer    kernel.Analyzer   // default: words; at most MaxNgram units per feature
-	HashBits    int               // count in 2^HashBits buckets; default 0, by name
-	StopWords   []string          // default none; only for words
-	MaxRejected transforms.Budget // required: malformed records tolerated
-	MaxClasses  int               // at most MaxClasses; default any number
-	Shards      int               // required, at most MaxShards: files of counts
+	Files       []corpusio.File    // required
+	Reading     corpusio.Reading   // how Files were listed and are read; MaxRecordBytes is required, at most MaxRecordBytes
+	Analyzer    kernel.Analyzer    // default: words; at most MaxNgram units per feature
+	HashBits    int                // count in 2^HashBits buckets; default 0, by name
+	StopWords   []string           // default none; only for words
+	MaxRejected transforms.Budget  // required: malformed records tolerated
+	Rejects     transforms.Rejects // default: rejected records are only counted
+	MaxClasses  int                // at most MaxClasses; default any number
+	Shards      int                // required, at most MaxShards: files of counts
 	Tuning      Tuning
 }
 
@@ -60,6 +61,12 @@ func (d Documents) options() map[string]string {
 	options["max_rejected"] = d.MaxRejected.Text
 	if d.MaxClasses > 0 {
 		options["max_classes"] = strconv.Itoa(d.MaxClasses)
+	}
+	if d.Rejects.Output != "" {
+		options["rejects_output"] = d.Rejects.Output
+	}
+	if d.Rejects.Samples {
+		options["log_samples"] = "true"
 	}
 	options["shards"] = strconv.Itoa(d.Shards)
 	return options

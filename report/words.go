@@ -160,7 +160,11 @@ func notes(p modelio.Published) (notes []string) {
 		reasons = append(reasons, fmt.Sprintf("%s: %s", reason, humanize.Comma(n)))
 	}
 	if lines > 0 {
-		notes = append(notes, fmt.Sprintf("%s rejected (%s); %s lists the first", Plural(lines, "malformed line"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), modelio.ManifestFile))
+		where := modelio.ManifestFile + " lists the first"
+		if p.Manifest.Rejected != nil {
+			where = p.Manifest.Rejected.Name + " lists them"
+		}
+		notes = append(notes, fmt.Sprintf("%s rejected (%s)%s; %s", Plural(lines, "malformed record"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), rejectFiles(d), where))
 	}
 	if more := p.Manifest.MoreLabels; more > 0 {
 		total := int64(0)
@@ -186,6 +190,22 @@ func notes(p modelio.Published) (notes []string) {
 		notes = append(notes, "the names in the selected buckets are unknown, because counts do not contain them; sparsenb train reads them from the text")
 	}
 	return notes
+}
+
+// rejectFiles says which files have the most rejected records, unless there is only one file.
+func rejectFiles(d modelio.Drops) string {
+	const most = 3
+	if len(d.Files) < 2 {
+		return ""
+	}
+	var files []string
+	for _, f := range d.Files[:min(len(d.Files), most)] {
+		files = append(files, fmt.Sprintf("%s in %s", humanize.Comma(f.Records), f.File))
+	}
+	if more := len(d.Files) + d.MoreFiles - most; more > 0 {
+		files = append(files, fmt.Sprintf("others in %s", Plural(int64(more), "more file")))
+	}
+	return ": " + strings.Join(files, ", ")
 }
 
 // Analyzer describes the features of a run.

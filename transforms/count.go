@@ -29,6 +29,7 @@ type CountParams struct {
 	Reading    corpusio.Reading // MaxRecordBytes is required
 	Analyzer   kernel.Analyzer  // default: single words
 	HashBits   int              // features are counted in 2^HashBits buckets; default: by name
+	Rejects    Rejects          // which rejected records are kept
 	StopWords  []string         // in lower case, if features are words or n-grams of words; default: none
 	MaxClasses int              // reading ends when there are more; default: no limit
 
@@ -270,15 +271,9 @@ func (w *countWorker) newCounter() *kernel.Counter {
 // reported to Reconcile.
 func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	var read Totals
-	rejected := map[corpusio.Reason]int64{}
-	reader, err := corpusio.Open(ctx, r, corpusio.Options{
-		Reading: w.Params.Reading,
-		Reject: func(rejection corpusio.Rejection) {
-			if rejected[rejection.Reason]++; len(read.Examples) < maxExamples {
-				read.Examples = append(read.Examples, rejection)
-			}
-		},
-	})
+	options := w.Params.Rejects.collect(&read)
+	options.Reading = w.Params.Reading
+	reader, err := corpusio.Open(ctx, r, options)
 	if err != nil {
 		return err
 	}
@@ -309,14 +304,17 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	}
 	var corrupt *corpusio.CorruptError
 	if errors.As(err, &corrupt) {
-		read.Corrupt = append(read.Corrupt, *corrupt)
+		if w.Params.Reading.Skips(r.File) {
+			read.Skipped = append(read.Skipped, *corrupt)
+		} else {
+			read.Corrupt = append(read.Corrupt, *corrupt)
+		}
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
 	read.Spans = []corpusio.Span{reader.Span()}
-	read.Drops.Lines = rejected
 	skipped := reader.Skipped()
 	read.Drops.BlankLines, read.Drops.Headers = skipped.Blank, skipped.Headers
 	read.Drops.OtherClasses.Documents, read.OtherLabels = skipped.OtherClasses, skipped.OtherLabels

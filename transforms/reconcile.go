@@ -26,6 +26,8 @@ func init() {
 // ReconcileParams are the parameters of SumTotals and Reconcile.
 type ReconcileParams struct {
 	Run         modelio.Run
+	Output      string // the folder of the run
+	Rejects     Rejects
 	Parts       []string        // names of the expected files
 	Files       int             // number of inputs that are not empty
 	Empty       []corpusio.File // the empty inputs
@@ -76,6 +78,8 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if a.Verdict != nil { // nothing was merged
 		return a, nil
 	}
+	a.Drops.Files, a.Drops.MoreFiles = modelio.TopFiles(t.ByFile)
+	a.Rejected, a.Corrupt = t.RejectedFile, t.Skipped
 	a.Drops.OtherClasses = modelio.NewOtherClasses(t.Drops.OtherClasses.Documents, t.OtherLabels)
 	parts, err := matchParts(parts, p.Parts)
 	if err != nil {
@@ -217,6 +221,12 @@ func warnings(a Reconciled, empty []corpusio.File) (list []string) {
 	}
 	for _, f := range empty {
 		list = append(list, f.Name+": is empty")
+	}
+	for _, c := range a.Corrupt[:min(len(a.Corrupt), maxExamples)] {
+		list = append(list, c.Error()+"; the documents before the damage were counted, the rest of the file was skipped")
+	}
+	if more := len(a.Corrupt) - maxExamples; more > 0 {
+		list = append(list, fmt.Sprintf("%d more files are corrupt; %s lists all", more, modelio.ManifestFile))
 	}
 	return list
 }

@@ -25,12 +25,16 @@ const MaxElement = 1 << 20
 type Totals struct {
 	Verdict *modelio.Verdict // of SumTotals; set if nothing is to be published
 
-	Classes     map[string]ClassTotal
-	Drops       modelio.Drops
-	Examples    []corpusio.Rejection    // the first few, by file and offset
-	OtherLabels corpusio.LabelCounts    // of Drops.OtherClasses
-	Spans       []corpusio.Span         // ranges that were read
-	Corrupt     []corpusio.CorruptError // the first few
+	Classes      map[string]ClassTotal
+	Drops        modelio.Drops
+	Examples     []corpusio.Rejection                 // the first few, by file and offset
+	OtherLabels  corpusio.LabelCounts                 // of Drops.OtherClasses
+	ByFile       map[string]map[corpusio.Reason]int64 // rejections
+	Rejected     []modelio.RejectedRow                // the first, see Rejects
+	RejectedFile *tableio.FileSum                     // where SumTotals wrote them
+	Spans        []corpusio.Span                      // ranges that were read
+	Skipped      []corpusio.CorruptError              // files of which only the start was counted
+	Corrupt      []corpusio.CorruptError              // the first few
 
 	MoreLabels int64 // that documents have beyond their first; Classes counts a document once for each of its labels
 
@@ -72,6 +76,24 @@ func (t *Totals) add(o Totals) {
 	t.Drops.OtherClasses.Documents += o.Drops.OtherClasses.Documents
 	t.OtherLabels.Merge(o.OtherLabels)
 	t.Examples = append(t.Examples, o.Examples...)
+	if t.ByFile == nil {
+		t.ByFile = map[string]map[corpusio.Reason]int64{}
+	}
+	for file, reasons := range o.ByFile {
+		if t.ByFile[file] == nil {
+			t.ByFile[file] = map[corpusio.Reason]int64{}
+		}
+		for reason, n := range reasons {
+			t.ByFile[file][reason] += n
+		}
+	}
+	if t.Rejected = append(t.Rejected, o.Rejected...); len(t.Rejected) > 2*maxRejected {
+		t.Rejected = firstRejected(t.Rejected)
+	}
+	if t.RejectedFile == nil {
+		t.RejectedFile = o.RejectedFile
+	}
+	t.Skipped = append(t.Skipped, o.Skipped...)
 	t.Corrupt = append(t.Corrupt, o.Corrupt...)
 	t.Spans = append(t.Spans, o.Spans...)
 	t.TooMany = t.TooMany || o.TooMany
@@ -88,9 +110,9 @@ func (t *Totals) normalize() {
 	})
 	t.Examples = t.Examples[:min(len(t.Examples), maxExamples)]
 	t.OtherLabels.Trim()
-	slices.SortFunc(t.Corrupt, func(a, b corpusio.CorruptError) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
-	})
+	t.Rejected = firstRejected(t.Rejected)
+	slices.SortFunc(t.Skipped, compareCorrupt)
+	slices.SortFunc(t.Corrupt, compareCorrupt)
 	t.Corrupt = t.Corrupt[:min(len(t.Corrupt), maxExamples)]
 	slices.SortFunc(t.Headers, func(a, b corpusio.HeaderError) int { return cmp.Compare(a.File, b.File) })
 	t.Headers = t.Headers[:min(len(t.Headers), maxExamples)]
@@ -110,10 +132,14 @@ func (t *Totals) normalize() {
 	t.Spans = joined
 }
 
+func compareCorrupt(a, b corpusio.CorruptError) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Cause, b.Cause))
+}
+
 // pieces cuts the totals into pieces that add up to them.
 func (t Totals) pieces() ([]Totals, error) {
 	rest := t
-	rest.Classes, rest.Spans, rest.OtherLabels.ByName = nil, nil, nil
+	rest.Classes, rest.Spans, rest.OtherLabels.ByName, rest.ByFile, rest.Rejected, rest.Skipped = nil, nil, nil, nil, nil, nil
 	classes, err := cut(slices.Sorted(maps.Keys(t.Classes)), func(labels []string) Totals {
 		piece := Totals{Classes: map[string]ClassTotal{}}
 		for _, label := range labels {
@@ -134,8 +160,26 @@ func (t Totals) pieces() ([]Totals, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := cut(slices.Sorted(maps.Keys(t.ByFile)), func(files []string) Totals {
+		piece := Totals{ByFile: map[string]map[corpusio.Reason]int64{}}
+		for _, file := range files {
+			piece.ByFile[file] = t.ByFile[file]
+		}
+		return piece
+	})
+	if err != nil {
+		return nil, err
+	}
+	rejected, err := cut(t.Rejected, func(rows []modelio.RejectedRow) Totals { return Totals{Rejected: rows} })
+	if err != nil {
+		return nil, err
+	}
+	skipped, err := cut(t.Skipped, func(list []corpusio.CorruptError) Totals { return Totals{Skipped: list} })
+	if err != nil {
+		return nil, err
+	}
 	spans, err := cut(t.Spans, func(spans []corpusio.Span) Totals { return Totals{Spans: spans} })
-	return slices.Concat([]Totals{rest}, classes, others, spans), err
+	return slices.Concat([]Totals{rest}, classes, others, files, rejected, skipped, spans), err
 }
 
 func (t Totals) rejected() (n int64) {
@@ -198,7 +242,9 @@ type Reconciled struct {
 	Inputs   []modelio.Input
 	Drops    modelio.Drops
 	Examples []corpusio.Rejection
-	Files    []tableio.FileSum // the parts that were written
+	Rejected *tableio.FileSum        // of the rejected records
+	Corrupt  []corpusio.CorruptError // the files of which only the start was counted
+	Files    []tableio.FileSum       // the parts that were written
 	Warnings []string
 
 	MoreLabels int64 // see Totals
@@ -207,7 +253,7 @@ type Reconciled struct {
 // pieces cuts the result into pieces, for joinReconciled.
 func (a Reconciled) pieces() ([]Reconciled, error) {
 	rest := a
-	rest.Classes, rest.Inputs, rest.Files, rest.Warnings = nil, nil, nil, nil
+	rest.Classes, rest.Inputs, rest.Files, rest.Warnings, rest.Corrupt = nil, nil, nil, nil, nil
 	classes, err := cut(a.Classes, func(list []modelio.Class) Reconciled { return Reconciled{Classes: list} })
 	if err != nil {
 		return nil, err
@@ -220,8 +266,12 @@ func (a Reconciled) pieces() ([]Reconciled, error) {
 	if err != nil {
 		return nil, err
 	}
+	corrupt, err := cut(a.Corrupt, func(list []corpusio.CorruptError) Reconciled { return Reconciled{Corrupt: list} })
+	if err != nil {
+		return nil, err
+	}
 	warnings, err := cut(a.Warnings, func(list []string) Reconciled { return Reconciled{Warnings: list} })
-	all := slices.Concat([]Reconciled{rest}, classes, inputs, files, warnings)
+	all := slices.Concat([]Reconciled{rest}, classes, inputs, files, corrupt, warnings)
 	for i := range all {
 		all[i].Piece, all[i].Pieces = i, len(all)
 	}
@@ -248,6 +298,7 @@ func joinReconciled(next func(*[]byte) bool) (a Reconciled, err error) {
 		}
 		a.Classes, a.Inputs = append(a.Classes, p.Classes...), append(a.Inputs, p.Inputs...)
 		a.Files, a.Warnings = append(a.Files, p.Files...), append(a.Warnings, p.Warnings...)
+		a.Corrupt = append(a.Corrupt, p.Corrupt...)
 	}
 	if len(pieces) == 0 {
 		return a, errNotReconciled

@@ -51,6 +51,10 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 	}
 	sum.normalize()
 	sum.Verdict = validateInput(ctx, sum, f.Params)
+	if sum.RejectedFile, err = f.Params.writeRejected(ctx, sum); err != nil {
+		return err
+	}
+	sum.Rejected = nil
 	labels := slices.Sorted(maps.Keys(sum.Classes))
 	if _, err := block.NewClasses(labels); err != nil {
 		sum.Verdict = f.Params.verdict(modelio.ExitData, err.Error())
@@ -86,11 +90,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			humanize.Comma(int64(p.MaxClasses)), p.example(ctx), probably))
 	}
 	if len(t.Corrupt) > 0 {
-		message := t.Corrupt[0].Error()
-		if n := len(t.Corrupt) - 1; n > 0 {
-			message += fmt.Sprintf(" (and %d more files)", n)
-		}
-		return p.verdict(modelio.ExitData, message)
+		return p.verdict(modelio.ExitData, corruptFiles(t.Corrupt))
 	}
 	documents, rejected := -t.MoreLabels, t.rejected()
 	for _, c := range t.Classes {
@@ -99,20 +99,25 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	first := ""
 	if len(t.Examples) > 0 {
 		e := t.Examples[0]
-		first = fmt.Sprintf("; the first malformed line: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
+		first = fmt.Sprintf("; the first malformed record: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
 	}
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
 		first += "; " + swapped
 	}
+	if name := p.Rejects.Name(); name != "" {
+		first += fmt.Sprintf("; %s lists them", name)
+	}
 	others := modelio.NewOtherClasses(t.Drops.OtherClasses.Documents, t.OtherLabels)
 	counted := documents + others.Documents // that are valid
 	switch {
+	case counted == 0 && rejected == 0 && len(t.Skipped) > 0:
+		return p.verdict(modelio.ExitData, "no documents before the damage: "+corruptFiles(t.Skipped))
 	case counted == 0 && rejected == 0:
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
 	case counted == 0:
-		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: all %s are malformed%s", lines(rejected), first))
+		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: all %s are malformed%s", records(rejected), first))
 	case p.MaxRejected.exceeded(rejected, counted+rejected):
-		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d lines are malformed, more than --max_rejected=%s%s",
+		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d records are malformed, more than --max_rejected=%s%s",
 			rejected, counted+rejected, p.MaxRejected.Text, first))
 	}
 	return p.verdict(modelio.ExitData, missingClasses(p.Reading.Classes, t.Classes, others))
@@ -133,11 +138,19 @@ func missingClasses(kept []string, found map[string]ClassTotal, others modelio.O
 		selection.ListLabels(missing), strings.Trim(strings.Join(list, ", "), ", "))
 }
 
-func lines(n int64) string {
-	if n == 1 {
-		return "lines" // all of them
+func corruptFiles(list []corpusio.CorruptError) string {
+	message := list[0].Error()
+	if n := len(list) - 1; n > 0 {
+		message += fmt.Sprintf(" (and %d more files)", n)
 	}
-	return humanize.Comma(n) + " lines"
+	return message
+}
+
+func records(n int64) string {
+	if n == 1 {
+		return "records" // all of them
+	}
+	return humanize.Comma(n) + " records"
 }
 
 // swapped is the probable cause of too many or too long labels.

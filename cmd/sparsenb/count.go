@@ -30,6 +30,9 @@ features from them.
 			if err != nil {
 				return pipeline.Refuse(ctx, *documents.output, run, err)
 			}
+			if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
+				return err
+			}
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
 				pipeline.Count(s, run, output, d)
 			})

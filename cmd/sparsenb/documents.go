@@ -22,6 +22,7 @@ import (
 type documentFlags struct {
 	input                                                      list
 	reading                                                    *readingFlags
+	rejects                                                    rejectFlags
 	analysis                                                   analysisFlags
 	stopWords, maxRejected, maxClasses, shards, output, memory *string
 
@@ -32,9 +33,10 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 	f := &documentFlags{
 		output:      addOutputFlag(fs),
 		reading:     addReadingFlags(fs),
+		rejects:     addRejectFlags(fs),
 		analysis:    addAnalysisFlags(fs),
 		stopWords:   fs.String("stop_words", "", "=FILE words to ignore, one per line, in lower case; for --analyzer=word only"),
-		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed lines tolerated, as a number or a percentage; the run fails if there are more"),
+		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed records tolerated, as a number or a percentage; the run fails if there are more"),
 		maxClasses:  fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
 		memory:      addMemoryFlag(fs),
 		runner:      addRunnerFlags(fs),
@@ -89,6 +91,9 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	}
 	patterns, err := f.reading.labels.patterns(f.input)
 	if err != nil {
+		return d, err
+	}
+	if d.Rejects, err = f.rejects.parse(*f.output); err != nil {
 		return d, err
 	}
 	if d.MaxClasses, err = parseInt("max_classes", *f.maxClasses); err != nil {

@@ -68,6 +68,9 @@ Exit codes:
 			if err != nil {
 				return pipeline.Refuse(ctx, *documents.output, run, err)
 			}
+			if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
+				return err
+			}
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
 				pipeline.Train(s, run, output, d, sel)
 			})

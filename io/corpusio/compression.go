@@ -57,6 +57,11 @@ func compressionOf(head []byte) Compression {
 	return Plain
 }
 
+// compressionNamed returns the compression that the name of a file suggests.
+func compressionNamed(name string) Compression {
+	return map[string]Compression{".gz": Gzip, ".zst": Zstd, ".bz2": Bzip2}[path.Ext(name)]
+}
+
 // isZstd knows the magic number of a frame, and those of skippable frames, which may come first.
 func isZstd(magic uint32) bool { return magic == 0xfd2fb528 || magic&^0xf == 0x184d2a50 }
 

@@ -112,7 +112,8 @@ func Open(ctx context.Context, r Range, o Options) (Reader, error) {
 // Options are what a reader needs to know beside the range.
 type Options struct {
 	Reading
-	Reject func(Rejection) // called for every malformed record; nil ignores them
+	Reject func(Rejection)     // called for every malformed record; nil ignores them
+	Sample func(record []byte) // called after Reject with the record, or nil if it is not in memory; nil ignores them
 
 	anyLabel bool // accept every document with a label, whatever else is wrong with it
 }

@@ -50,7 +50,7 @@ func (r *labeledReader) Next(d *Document) bool {
 		case r.options.anyLabel && reason != EmptyLabel:
 			return true
 		case reason != "":
-			r.options.Reject(Rejection{r.file.Name, d.Offset, reason})
+			r.options.reject(r.file.Name, d.Offset, reason, slices.Concat(d.Label, []byte{'\t'}, d.Text))
 		case r.choose(d):
 			return true
 		}

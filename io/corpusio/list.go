@@ -102,7 +102,11 @@ func describeAll(ctx context.Context, store fileio.Store, infos []fileio.Info, l
 }
 
 func describe(ctx context.Context, store fileio.Store, info fileio.Info, label string, reading Reading) (f File, err error) {
-	if f.Compression, err = detectCompression(ctx, store, info.Name); err != nil {
+	f.Compression, err = detectCompression(ctx, store, info.Name)
+	if damaged := compressionNamed(info.Name); err != nil && reading.SkipCorrupt && damaged != Plain {
+		f.Compression, err = damaged, nil // the reader finds the damage
+	}
+	if err != nil {
 		return f, err
 	}
 	if !utf8.ValidString(info.Name) {

@@ -28,6 +28,10 @@ type Reading struct {
 	SkipCorrupt  bool // of a corrupt file the documents before the damage count
 }
 
+// Skips reports whether the documents before the damage count, if the file is corrupt. That needs one reader, as compressed
+// files have: the ranges of a plain file are read independently of each other.
+func (r Reading) Skips(f File) bool { return r.SkipCorrupt && f.Compression != Plain }
+
 // LabelFrom is where labels come from.
 type LabelFrom string
 

@@ -13,74 +13,80 @@ type Rejection struct {
 // Reason is why a record is malformed.
 type Reason string
 
-// The reasons. Sentence explains each.
+// The reasons of all formats. Sentence explains each.
 const (
-	NoTab      Reason = "no_tab"
 	EmptyLabel Reason = "empty_label"
-	TooLong    Reason = "too_long"
 	NulLabel   Reason = "nul_label"
-	BareReturn Reason = "bare_return"
 	LongLabel  Reason = "long_label"
-	InnerMark  Reason = "inner_mark"
+	ManyLabels Reason = "many_labels"
+	NoLabel    Reason = "no_label"
+	NoText     Reason = "no_text"
+	BadWeight  Reason = "bad_weight"
+	TooLong    Reason = "too_long"
+)
 
+// The reasons of TSV and CSV.
+const (
+	NoTab         Reason = "no_tab"
+	BareReturn    Reason = "bare_return"
+	InnerMark     Reason = "inner_mark"
 	UnclosedQuote Reason = "unclosed_quote"
 	AfterQuote    Reason = "after_quote"
 	WrongColumns  Reason = "wrong_columns"
-	NoLabel       Reason = "no_label"
-	NoText        Reason = "no_text"
-	ManyLabels    Reason = "many_labels"
-	BadLabel      Reason = "bad_label"
-	BadText       Reason = "bad_text"
-	BadWeight     Reason = "bad_weight"
-	NotJSON       Reason = "not_json"
-	NotObject     Reason = "not_object"
-	AfterJSON     Reason = "after_json"
-	LongFile      Reason = "long_file"
 )
+
+// The reasons of JSON Lines.
+const (
+	BadLabel  Reason = "bad_label"
+	BadText   Reason = "bad_text"
+	NotJSON   Reason = "not_json"
+	NotObject Reason = "not_object"
+	AfterJSON Reason = "after_json"
+)
+
+// The reasons of text files.
+const (
+	LongFile Reason = "long_file"
+)
+
+var sentences = map[Reason]string{
+	EmptyLabel: "the label is empty",
+	NulLabel:   "the label contains NUL bytes; the text is probably UTF-16 or UTF-32",
+	LongLabel:  fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes),
+	ManyLabels: fmt.Sprintf("the record has more than %d labels", maxLabels),
+	NoLabel:    "the record has no label",
+	NoText:     "the record has no text",
+	BadWeight:  "the weight is missing, or is not a number of at least 0",
+	TooLong:    "the record is longer than --max_record_bytes",
+
+	NoTab:         "the line has no tab between label and text",
+	BareReturn:    "the line contains a carriage return and then another record; probably some lines end in CR alone",
+	InnerMark:     "the line contains a byte-order mark and then another record; probably files were joined without a newline between them",
+	UnclosedQuote: "a quoted field has no closing quote within --max_record_bytes",
+	AfterQuote:    "a closing quote is followed by other characters; a quote within a quoted field must be doubled",
+	WrongColumns:  "the row has fewer or more columns than the first row",
+
+	BadLabel:  "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those",
+	BadText:   "the text is an object or a list of more than texts; it must be a text, or a list of texts",
+	NotJSON:   "the line is not valid JSON, or nested more than 10,000 levels deep",
+	NotObject: "the line is valid JSON, but not an object in braces",
+	AfterJSON: "more text follows the JSON object on its line",
+
+	LongFile: "the file is longer than --max_record_bytes; if each line is a document, use --format=text",
+}
 
 // Sentence explains the reason to a user.
 func (r Reason) Sentence() string {
-	switch r {
-	case NoTab:
-		return "the line has no tab between label and text"
-	case EmptyLabel:
-		return "the label is empty"
-	case TooLong:
-		return "the line is longer than --max_record_bytes"
-	case NulLabel:
-		return "the label contains NUL bytes; the text is probably UTF-16 or UTF-32"
-	case BareReturn:
-		return "the line contains a carriage return and then another record; probably some lines end in CR alone"
-	case LongLabel:
-		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
-	case InnerMark:
-		return "the line contains a byte-order mark and then another record; probably files were joined without a newline between them"
-	case UnclosedQuote:
-		return "a quoted field has no closing quote within --max_record_bytes"
-	case AfterQuote:
-		return "a closing quote is followed by other characters; a quote within a quoted field must be doubled"
-	case WrongColumns:
-		return "the row has fewer or more columns than the first row"
-	case NoLabel:
-		return "the record has no label"
-	case NoText:
-		return "the record has no text"
-	case ManyLabels:
-		return fmt.Sprintf("the record has more than %d labels", maxLabels)
-	case BadLabel:
-		return "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those"
-	case BadText:
-		return "the text is an object or a list of more than texts; it must be a text, or a list of texts"
-	case BadWeight:
-		return "the weight is missing, or is not a number of at least 0"
-	case NotJSON:
-		return "the line is not valid JSON, or nested more than 10,000 levels deep"
-	case NotObject:
-		return "the line is valid JSON, but not an object in braces"
-	case AfterJSON:
-		return "more text follows the JSON object on its line"
-	case LongFile:
-		return "the file is longer than --max_record_bytes; if each line is a document, use --format=text"
+	if s, ok := sentences[r]; ok {
+		return s
 	}
-	return string(r)
+	return string(r) // of a newer version
+}
+
+// reject reports a malformed record, whose bytes may be nil.
+func (o Options) reject(file string, offset int64, reason Reason, record []byte) {
+	o.Reject(Rejection{file, offset, reason})
+	if o.Sample != nil {
+		o.Sample(record)
+	}
 }

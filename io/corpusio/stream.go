@@ -108,12 +108,11 @@ func (s *stream) BytesRead() int64 { return s.stored.at - s.stored.span.Start }
 // Span returns the range with the checksum of what was read of it.
 func (s *stream) Span() Span { return s.stored.span }
 
-// close closes the file after the given error, or nil. If all went well it reads the rest of the range, for the checksum,
-// and checks that the file has not changed. So it does for a corrupt file whose store keeps a checksum, which tells
-// whether the file is stored like that.
+// close closes the file after the given error, or nil. If all went well or the file is corrupt, it reads the rest of the range,
+// for the checksum, which tells whether the file is stored like that, and checks that the file has not changed.
 func (s *stream) close(err error) error {
 	var corrupt *CorruptError
-	if err == nil || errors.As(err, &corrupt) && s.stored.span.File.CRC32C != "" {
+	if err == nil || errors.As(err, &corrupt) {
 		if e := s.stored.finish(); e != nil {
 			err = e
 		}

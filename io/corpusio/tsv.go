@@ -49,7 +49,7 @@ func (r *tsvReader) Next(d *Document) bool {
 			r.skipped.Headers++
 			continue
 		case line == nil:
-			r.reject(offset, TooLong)
+			r.reject(offset, TooLong, nil)
 			continue
 		case len(line) == 0:
 			r.skipped.Blank++
@@ -57,7 +57,7 @@ func (r *tsvReader) Next(d *Document) bool {
 		}
 		tab := bytes.IndexByte(line, '\t')
 		if tab < 0 {
-			r.reject(offset, NoTab)
+			r.reject(offset, NoTab, line)
 			continue
 		}
 		d.Offset, d.Label, d.Text = offset, bytes.TrimSpace(line[:tab]), line[tab+1:]
@@ -73,17 +73,17 @@ func (r *tsvReader) Next(d *Document) bool {
 			r.fail(&CorruptError{r.Span().File.Name, offset, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
 			return false
 		case n > 0:
-			r.reject(offset, BareReturn)
+			r.reject(offset, BareReturn, line)
 		case hasInnerMark(d.Text):
-			r.reject(offset, InnerMark)
+			r.reject(offset, InnerMark, line)
 		default:
 			return true
 		}
 	}
 }
 
-func (r *tsvReader) reject(offset int64, reason Reason) {
-	r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+func (r *tsvReader) reject(offset int64, reason Reason, line []byte) {
+	r.options.reject(r.Span().File.Name, offset, reason, line)
 }
 
 // manyReturns is how many lines that end in CR alone, read as one, make the file corrupt. Fewer make a malformed line.

@@ -1,11 +1,13 @@
 package modelio
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +46,13 @@ type Manifest struct {
 	Counts   *Counts              `json:"counts,omitempty"` // the input of select
 	Drops    Drops                `json:"drops"`
 	Examples []corpusio.Rejection `json:"rejected_examples,omitempty"`
+	Rejected *tableio.FileSum     `json:"rejects_output,omitempty"` // the file of --rejects_output, with its full name
 	Warnings []string             `json:"warnings,omitempty"`
-	Files    []tableio.FileSum    `json:"files"`
+
+	// Corrupt files, of which only the documents before the damage were counted, see --on_corrupt_file.
+	Corrupt []corpusio.CorruptError `json:"corrupt_files,omitempty"`
+
+	Files []tableio.FileSum `json:"files"`
 
 	// MoreLabels is how many labels documents have beyond their first. The documents of the classes add up to that many more
 	// than were read, since a document counts in each of its classes.
@@ -97,7 +104,36 @@ type Drops struct {
 	Overlong   int64                     `json:"overlong_words"`
 	Replaced   int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
 
+	Files     []FileRejects `json:"rejected_by_file,omitempty"` // those with the most rejections, at most MaxRejectFiles
+	MoreFiles int           `json:"more_files,omitempty"`       // with rejections, beside these
+
 	OtherClasses OtherClasses `json:"other_classes,omitzero"`
+}
+
+// FileRejects counts the rejected records of a file, by reason.
+type FileRejects struct {
+	File    string                    `json:"file"`
+	Records int64                     `json:"records"`
+	Reasons map[corpusio.Reason]int64 `json:"reasons"`
+}
+
+// MaxRejectFiles is how many files with rejections are listed.
+const MaxRejectFiles = 20
+
+// TopFiles returns the files with the most rejections; files with equally many are in the order of their names.
+func TopFiles(byFile map[string]map[corpusio.Reason]int64) (top []FileRejects, more int) {
+	for file, reasons := range byFile {
+		f := FileRejects{File: file, Reasons: reasons}
+		for _, n := range reasons {
+			f.Records += n
+		}
+		top = append(top, f)
+	}
+	slices.SortFunc(top, func(a, b FileRejects) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.File, b.File))
+	})
+	n := min(len(top), MaxRejectFiles)
+	return top[:n], len(top) - n
 }
 
 // OtherClasses are the documents that have no label of --classes. A document with several labels may count in a class
