@@ -68,7 +68,7 @@ func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, outcome func
 func (p CommitParams) manifest(a Reconciled) modelio.Manifest {
 	m := modelio.Manifest{
 		Run: p.Run, Finished: time.Now().UTC(), Analyzer: p.Analyzer, Classes: a.Classes, Features: a.Features, Inputs: a.Inputs,
-		Counts: p.Counts, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings,
+		Counts: p.Counts, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings, Pruning: a.Pruning,
 	}
 	if p.Counts == nil { // else the parts belong to another run
 		m.Files = a.Files

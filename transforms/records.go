@@ -12,6 +12,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
@@ -177,13 +178,20 @@ type Reconciled struct {
 
 	Verdict  *modelio.Verdict // not nil if nothing is published
 	Classes  []modelio.Class  // sorted by label
-	Features int64            // m
+	Features int64            // of the counts; m unless features are pruned
 	Inputs   []modelio.Input
 	Drops    modelio.Drops
 	Examples []corpusio.Rejection
 	Files    []tableio.FileSum // the parts that were written
 	Warnings []string
+
+	// Of PruneFeatures, which sets the plan first.
+	Plan    *selection.PruningPlan
+	Pruning *modelio.Pruning
 }
+
+// m returns the number of features to select from.
+func (a Reconciled) m() int64 { return modelio.Manifest{Features: a.Features, Pruning: a.Pruning}.M() }
 
 // pieces cuts the result into pieces, for joinReconciled.
 func (a Reconciled) pieces() ([]Reconciled, error) {

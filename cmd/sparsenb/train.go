@@ -58,7 +58,7 @@ Exit codes:
 			if err := documents.check(); err != nil {
 				return err
 			}
-			sel, err := selected.parse()
+			sel, err := selected.parse(ctx)
 			if err != nil {
 				return err
 			}
@@ -66,6 +66,9 @@ Exit codes:
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
 			if err != nil {
 				return pipeline.Refuse(ctx, *documents.output, run, err)
+			}
+			if err := sel.Pruning.ValidateFor(d.HashBits); err != nil {
+				return err
 			}
 			return launch(ctx, runner, *documents.output, run, size(d.Files), func(s beam.Scope, output string) {
 				pipeline.Train(s, run, output, d, sel)

@@ -36,12 +36,13 @@ type Manifest struct {
 	Finished time.Time            `json:"finished"`
 	Analyzer *Analyzer            `json:"analyzer,omitempty"` // null for a custom table
 	Classes  []Class              `json:"classes"`
-	Features int64                `json:"features"` // m
+	Features int64                `json:"features"` // m, unless features were pruned
 	Inputs   []Input              `json:"inputs,omitempty"`
 	Counts   *Counts              `json:"counts,omitempty"` // the input of select
 	Drops    Drops                `json:"drops"`
 	Examples []corpusio.Rejection `json:"rejected_examples,omitempty"`
 	Warnings []string             `json:"warnings,omitempty"`
+	Pruning  *Pruning             `json:"pruning,omitempty"` // nil if no features were pruned
 	Files    []tableio.FileSum    `json:"files"`
 
 	Tables string `json:"table_format_version,omitempty"` // tableio.FormatVersion of the Parquet files; empty before 3
