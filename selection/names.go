@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -71,10 +72,12 @@ func (n Names) String() string {
 }
 
 func parseNames(text string) (n Names, err error) {
-	if _, err := fmt.Sscanf(text, "%d names, sha256 %64x", &n.Count, new([]byte)); err != nil {
+	count, sum, _ := strings.Cut(text, " names, sha256 ")
+	n.Count, err = strconv.ParseInt(count, 10, 64)
+	if b, e := hex.DecodeString(sum); err != nil || e != nil || len(b) != sha256.Size || n.Count < 1 {
 		return n, fmt.Errorf("%q: must be a number of names and the SHA-256 of their file", text)
 	}
-	n.SHA256 = text[len(text)-64:]
+	n.SHA256 = sum
 	return n, nil
 }
 

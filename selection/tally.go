@@ -158,7 +158,7 @@ func (t *PruningTally) Warnings() (list []string) {
 	if more := t.absent - int64(len(names)); more > 0 {
 		names = append(names, fmt.Sprintf("and %s more", humanize.Comma(more)))
 	}
-	return []string{fmt.Sprintf("%s of the vocabulary do not occur, and count as features with counts of 0: %s",
+	return []string{fmt.Sprintf("names of the vocabulary that do not occur count as features with counts of 0; here %s: %s",
 		humanize.Comma(t.absent), strings.Join(names, ", "))}
 }
 

@@ -149,7 +149,7 @@ func (r *countsReader) keep(f *countio.Feature) error {
 		c.occurrences += f.Occurrences[i]
 	}
 	if f.DocumentsKnown {
-		c.documents = slices.Clone(f.Documents)
+		c.documents = append([]float64{}, f.Documents...) // not nil, if there are none
 	}
 	r.named[string(name)] = c
 	return nil

@@ -31,6 +31,9 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 
 func printRun(w io.Writer, s report.Summary) {
 	printf(w, "%s\n", s.Corpus)
+	if left := s.Corpus.LeftOut(); left != "" {
+		printf(w, "%s\n", left)
+	}
 	for _, m := range s.Models {
 		printf(w, "\n")
 		printModel(w, m)
