@@ -8,21 +8,21 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func([]byte), error](&totalsFn{})
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&planFn{})
-	register.DoFn5x1[context.Context, []byte, func(*[]byte) bool, func([]byte), func([]byte), error](&pruneFn{})
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&reconcilePrunedFn{})
+	dofn.Register(&totalsFn{})
+	dofn.Register(&planFn{})
+	dofn.Register(&pruneFn{})
+	dofn.Register(&reconcilePrunedFn{})
 }
 
 // PruneParams are the parameters of PruneFeatures.
