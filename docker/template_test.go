@@ -111,6 +111,12 @@ func TestParametersAreChecked(t *testing.T) {
 		"max_expansion_ratio": {[]string{"2000"}, []string{"", "many"}},
 		"on_corrupt_file":     {[]string{"fail", "skip"}, []string{"", "ignore"}},
 		"max_record_bytes":    {[]string{"8MiB", "8388608", "1.5 MB", "64kB"}, []string{"", "MiB", "-1", "eight"}},
+		"min_df":              {[]string{"5", "0", "1%", "0.5%", "0.01", ".5", "1.0"}, []string{"", "-1", "few", "%"}},
+		"max_df":              {[]string{"1000", "90%", "0.9"}, []string{"", "-1", "few", "%"}},
+		"min_count":           {[]string{"1", "10"}, []string{"", "0", "0.5", "-1"}},
+		"max_features":        {[]string{"1", "10000"}, []string{"", "0", "10%", "-1"}},
+		"vocabulary":          {[]string{"gs://bucket/words.txt"}, []string{"words.txt"}},
+		"exclude":             {[]string{"gs://bucket/words.txt"}, []string{"words.txt"}},
 		"shards":              {[]string{"1", "64", "1000"}, []string{"", "0", "-1", "6.4"}},
 		"log_level":           {[]string{"off", "error", "warn", "info", "debug"}, []string{"", "all"}},
 	}

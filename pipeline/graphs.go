@@ -15,15 +15,17 @@ import (
 // Train counts documents, selects features from the counts, and publishes both in the folder output. It panics if the
 // parameters are invalid, see [Documents.Validate] and [selection.Params.Validate].
 func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel selection.Params) {
-	mustBeValid("pipeline.Train", d.Validate(), sel.Validate())
+	mustBeValid("pipeline.Train", d.Validate(), sel.Validate(), sel.Pruning.ValidateFor(d.HashBits))
 	audit := d.reconcileParams(run)
 	audit.Selection, audit.Positive, audit.Strategy = true, sel.Positive, sel.Strategy
 
 	counts := countDocuments(s, run, output, d, sel.Model, audit)
 	audited := transforms.Reconcile(s, counts.totals, counts.parts, audit)
-	solved := transforms.Solve(s, audited, counts.histogram, sel)
+	source, histogram := countio.Source{Dir: output}, counts.histogram
+	audited, histogram = prune(s, audited, counts.parts, histogram, run, source, sel, d.Tuning.Threads)
+	solved := transforms.Solve(s, audited, histogram, sel)
 	selected := transforms.SelectFeatures(s, counts.parts, solved, transforms.SelectParams{
-		Source: countio.Source{Dir: output}, Model: sel.Model, Threads: d.Tuning.Threads,
+		Source: source, Model: sel.Model, Pruning: sel.Pruning, Threads: d.Tuning.Threads,
 	})
 	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: d.analyzer()}
 	if d.HashBits == 0 {
@@ -52,9 +54,20 @@ func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, se
 	audited := transforms.Reconcile(s, transforms.CreateTotals(s, c.Classes), parts, transforms.ReconcileParams{
 		Run: run, Parts: transforms.FileNames(c.Files), Selection: true, Positive: sel.Positive, Strategy: sel.Strategy,
 	})
+	audited, histogram = prune(s, audited, parts, histogram, run, c.Source, sel, c.Threads)
 	solved := transforms.Solve(s, audited, histogram, sel)
-	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: c.Source, Model: sel.Model, Threads: c.Threads})
+	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: c.Source, Model: sel.Model, Pruning: sel.Pruning, Threads: c.Threads})
 	transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: output, Counts: &c.From, Analyzer: c.Analyzer})
+}
+
+// prune leaves features out of the histogram, if the selection has rules for that.
+func prune(s beam.Scope, audited, parts, histogram beam.PCollection, run modelio.Run, source countio.Source, sel selection.Params, threads int) (beam.PCollection, beam.PCollection) {
+	if !sel.Pruning.Any() {
+		return audited, histogram
+	}
+	return transforms.PruneFeatures(s, audited, parts, transforms.PruneParams{
+		Run: run, Source: source, Model: sel.Model, Pruning: sel.Pruning, Smoothing: sel.Smoothing, Threads: threads,
+	})
 }
 
 func mustBeValid(function string, errs ...error) {

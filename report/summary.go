@@ -35,6 +35,7 @@ type Corpus struct {
 	Vocabulary
 	Classes  []modelio.Class // by label
 	Features int64           // distinct features, or hash buckets in use
+	Pruning  *modelio.Pruning
 }
 
 // Model is one selection of features, with what is proven about it.
@@ -123,7 +124,7 @@ func NewCorpus(m modelio.Manifest) Corpus {
 	if m.Counts != nil && m.Counts.Size > 0 {
 		v = Vocabulary{Feature: "feature"}
 	}
-	return Corpus{Vocabulary: v, Classes: m.Classes, Features: m.Features}
+	return Corpus{Vocabulary: v, Classes: m.Classes, Features: m.Features, Pruning: m.Pruning}
 }
 
 // newModel summarizes a model and the first features of it.
@@ -191,7 +192,7 @@ func bursts(m modelio.ModelRow, rows []modelio.FeatureRow, names map[string][]mo
 		}
 		last = r.Rank
 		b := Burst{QuoteWith(r.Feature, names), r.CountPositive + r.CountNegative, *r.DocumentsPositive + *r.DocumentsNegative}
-		if documents := float64(b.Documents); b.Occurrences >= burstOccurrences*documents && documents <= burstDocuments*all {
+		if documents := float64(b.Documents); documents > 0 && b.Occurrences >= burstOccurrences*documents && documents <= burstDocuments*all {
 			list = append(list, b)
 		}
 	}

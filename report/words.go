@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +59,38 @@ func (c Corpus) String() string {
 	if c.Buckets > 0 {
 		features = fmt.Sprintf("%s of %s used", humanize.Comma(c.Features), Plural(c.Buckets, "bucket"))
 	}
+	if c.Pruning != nil {
+		features += fmt.Sprintf(", %s left after pruning", humanize.Comma(c.Pruning.Features))
+	}
 	return strings.Join(classes, ", ") + "; " + features
+}
+
+// LeftOut says what each rule of the pruning left out; it is empty without a pruning.
+func (c Corpus) LeftOut() string {
+	if c.Pruning == nil {
+		return ""
+	}
+	var rules []string
+	for _, r := range c.Pruning.LeftOut {
+		value, limit := r.Value, ""
+		switch {
+		case r.Rule == "vocabulary":
+			value = path.Base(c.Pruning.Vocabulary)
+		case r.Rule == "exclude":
+			value = path.Base(c.Pruning.Exclude)
+		case r.Documents != nil && strings.ContainsAny(value, "%.e"):
+			limit = fmt.Sprintf(" (%s documents)", Count(*r.Documents))
+		}
+		rules = append(rules, fmt.Sprintf("--%s=%s%s: %s (%s)", r.Rule, value, limit, Plural(r.Features, c.Feature), occurrences(r.Occurrences)))
+	}
+	return "left out: " + strings.Join(rules, "; ")
+}
+
+func occurrences(n float64) string {
+	if n == 1 {
+		return "1 occurrence"
+	}
+	return Count(n) + " occurrences"
 }
 
 // Title says what the features of the model distinguish.

@@ -169,7 +169,10 @@ func (s allClassesSupport) counts(models []modelio.ModelRow, labels []string, co
 	return countsOfClasses(models, labels, count)
 }
 
-func (s allClassesSupport) absent([]modelio.ModelRow, float64) []float64 { return nil } // the problem has all classes
+// absent is for names of a vocabulary that have no counts: the problem has all classes.
+func (s allClassesSupport) absent(models []modelio.ModelRow, _ float64) []float64 {
+	return make([]float64, len(models))
+}
 
 func (s allClassesSupport) resolution() float64 { return s.Parameters.Resolution() }
 

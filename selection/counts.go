@@ -55,6 +55,9 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if err != nil {
 		return c, modelio.InputError(fmt.Errorf("--counts: %w", err))
 	}
+	if err := c.validatePruning(sel.Pruning); err != nil {
+		return c, err
+	}
 	if len(c.Classes) == 0 {
 		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: the table has no rows", name)}
 	}
@@ -106,6 +109,9 @@ func customCounts(ctx context.Context, name string, classDocuments map[string]in
 	if err := checkClassDocuments(name, table.Classes, classDocuments, sel); err != nil {
 		return c, err
 	}
+	if ofFeature, _ := sel.Pruning.NeedsDocuments(); ofFeature && !bernoulli && !table.DocumentsKnown {
+		return c, errors.New("--min_df and --max_df need the number of documents with each feature: the columns feature, class, count and documents")
+	}
 	for _, label := range table.Classes {
 		class := modelio.Class{Label: label}
 		class.Tokens, class.Postings = table.Sums.Of(label)
@@ -120,6 +126,18 @@ func customCounts(ctx context.Context, name string, classDocuments map[string]in
 	sum, err := tableio.Checksum(ctx, name)
 	c.From = modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}
 	return c, err
+}
+
+// validatePruning checks that the rules can be applied to the counts.
+func (c Counts) validatePruning(p Pruning) error {
+	if p.Vocabulary.given() && c.Source.Rehash {
+		return modelio.Usagef("--vocabulary: cannot be used with %s, whose features are sorted by an older hash; count the documents again", c.Source.Dir)
+	}
+	if err := p.ValidateFor(c.Analysis.HashBits); err != nil {
+		return err
+	}
+	_, err := p.Plan(c.Classes)
+	return err
 }
 
 // checkClassDocuments checks that the numbers of documents are given for all classes or for none, and for all if the selection

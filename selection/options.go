@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ func (p Params) Options() map[string]string {
 	if p.Positive != "" {
 		options["positive"] = p.Positive
 	}
+	maps.Copy(options, p.Pruning.options())
 	return options
 }
 
@@ -55,7 +57,8 @@ func ParseParams(options map[string]string) (p Params, err error) {
 	}
 	slices.Sort(p.Smoothing)
 	p.Smoothing, p.Positive = slices.Compact(p.Smoothing), options["positive"]
-	return p, nil
+	p.Pruning, err = ParsePruning(options)
+	return p, err
 }
 
 // Options returns what the options of a selection say about its counts: the analysis of a run, or the numbers of documents of

@@ -32,6 +32,13 @@ func TestParamsRoundTrip(t *testing.T) {
 		for a := 0.0; len(want.Smoothing) < 1+r.IntN(3); a += math.Exp(10*r.Float64() - 5) {
 			want.Smoothing = append(want.Smoothing, a)
 		}
+		if r.IntN(2) == 0 {
+			limit, err := ParseDocumentLimit([]string{"0", "5", "1%", "0.01"}[r.IntN(4)])
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Pruning = Pruning{MinDF: limit, MinCount: r.Int64N(3), MaxFeatures: r.Int64N(3)}
+		}
 		options := want.Options()
 		got, err := ParseParams(options)
 		if err != nil || !reflect.DeepEqual(got, want) {

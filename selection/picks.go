@@ -26,12 +26,13 @@ type Feature struct {
 }
 
 // Pick reads a part of the counts and emits its selected features for every solution, in pieces of about most bytes.
-func Pick(ctx context.Context, source countio.Source, model solver.Model, part string, solutions []Solution, most int, emit func(Selected) error) error {
+// The pruner is that of the solutions.
+func Pick(ctx context.Context, source countio.Source, pruner *Pruner, model solver.Model, part string, solutions []Solution, most int, emit func(Selected) error) error {
 	picks := newPicks(source, model)
 	for _, s := range solutions {
 		picks.add(newPick(s, most, emit))
 	}
-	if err := source.Each(ctx, part, &picks.classes, picks.visit); err != nil {
+	if err := pruner.Each(ctx, source, part, &picks.classes, PartVisitor{Left: picks.visit}); err != nil {
 		return err
 	}
 	for _, p := range picks.all {
@@ -150,9 +151,6 @@ func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
 	if !ok {
 		for _, p := range s.all {
 			counts := p.solution.Support.absent(p.solution.Models, sum)
-			if counts == nil {
-				continue
-			}
 			if n, all := p.rule(counts); all || n > 0 {
 				without = append(without, p)
 			}

@@ -23,7 +23,7 @@ type Support interface {
 	// counts is Problem.Counts.
 	counts(models []modelio.ModelRow, labels []string, count func(i int) float64) []float64
 	// absent returns the counts of a feature that occurs in none of the classes that the models name, and has the given sum
-	// in all others. It returns nil if the models name all classes.
+	// in all others; the sum is 0 if the models name all classes.
 	absent(models []modelio.ModelRow, sum float64) []float64
 	// resolution is the gain below which rounding decides.
 	resolution() float64

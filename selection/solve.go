@@ -19,6 +19,7 @@ type Params struct {
 	Strategy  Strategy
 	Smoothing []float64
 	Positive  string // empty: the last label in byte order, or every class if there are more than two
+	Pruning   Pruning
 }
 
 // Solved is a piece of the result of Solve, with one of the fields set.
@@ -27,6 +28,7 @@ type Solved struct {
 	Solution *Solution
 	Path     []modelio.PathRow
 	Warnings []string
+	Pruning  *PruningPlan // for the features to be picked
 }
 
 // Solve solves every problem for the requested ks and those of the path. classes are sorted by label, and number those of

@@ -36,5 +36,5 @@ func (p Params) Validate() error {
 	if _, err := ParseStrategy(string(p.Strategy)); err != nil {
 		return modelio.Usagef("--strategy: %w", err)
 	}
-	return nil
+	return p.Pruning.Validate()
 }

@@ -6,6 +6,7 @@
 //	MergeCounts     count blocks → counts/part-NNNNN, and a histogram of counts
 //	ReadCounts      existing counts → the same, without writing
 //	Reconcile       totals and parts → a verdict, or the problems to solve
+//	PruneFeatures   parts → the histogram of the features that are left, with --min_df and other rules
 //	Solve           histogram → models
 //	SelectFeatures  parts and models → the features of the supports
 //	NameBuckets     ranges, read again → the names of the selected buckets, with --hash_bits

@@ -69,7 +69,7 @@ func (p CommitParams) manifest(a Reconciled) modelio.Manifest {
 	m := modelio.Manifest{
 		Run: p.Run, Finished: time.Now().UTC(), Analyzer: p.Analyzer, Classes: a.Classes, Features: a.Features, Inputs: a.Inputs,
 		Counts: p.Counts, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings,
-		Rejected: a.Rejected, Corrupt: a.Corrupt, MoreLabels: a.MoreLabels,
+		Rejected: a.Rejected, Corrupt: a.Corrupt, MoreLabels: a.MoreLabels, Pruning: a.Pruning,
 	}
 	if p.Counts == nil { // else the parts belong to another run
 		m.Files = a.Files

@@ -12,6 +12,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
 )
 
@@ -238,7 +239,7 @@ type Reconciled struct {
 
 	Verdict  *modelio.Verdict // not nil if nothing is published
 	Classes  []modelio.Class  // sorted by label
-	Features int64            // m
+	Features int64            // of the counts; m unless features are pruned
 	Inputs   []modelio.Input
 	Drops    modelio.Drops
 	Examples []corpusio.Rejection
@@ -248,7 +249,14 @@ type Reconciled struct {
 	Warnings []string
 
 	MoreLabels int64 // see Totals
+
+	// Of PruneFeatures, which sets the plan first.
+	Plan    *selection.PruningPlan
+	Pruning *modelio.Pruning
 }
+
+// m returns the number of features to select from.
+func (a Reconciled) m() int64 { return modelio.Manifest{Features: a.Features, Pruning: a.Pruning}.M() }
 
 // pieces cuts the result into pieces, for joinReconciled.
 func (a Reconciled) pieces() ([]Reconciled, error) {

@@ -21,7 +21,8 @@ type SelectParams struct {
 	Source countio.Source // where the parts are
 	Model  solver.Model
 
-	Threads int // as in CountParams
+	Pruning selection.Pruning // that of the histogram
+	Threads int               // as in CountParams
 }
 
 // SelectFeatures reads the parts again and picks the features of every model. It takes a PCollection<[]byte> of Parts,
@@ -36,6 +37,7 @@ type selectFn struct {
 	Params SelectParams
 
 	solutions []selection.Solution
+	pruner    *selection.Pruner
 	workers   *pool.Pool[Part]
 }
 
@@ -45,18 +47,25 @@ func (f *selectFn) Teardown() { f.abandon() }
 
 func (f *selectFn) abandon() {
 	f.workers.Abandon()
-	f.workers, f.solutions = nil, nil
+	f.workers, f.solutions, f.pruner = nil, nil, nil
 }
 
 func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved func(*[]byte) bool, emit func([]byte)) error {
 	if f.workers == nil {
+		var plan selection.PruningPlan
 		err := each(solved, func(s selection.Solved) error {
+			if s.Pruning != nil {
+				plan = *s.Pruning
+			}
 			if s.Solution != nil {
 				f.solutions = append(f.solutions, *s.Solution)
 			}
 			return nil
 		})
 		if err != nil {
+			return err
+		}
+		if f.pruner, err = selection.NewPruner(ctx, f.Params.Pruning, plan); err != nil {
 			return err
 		}
 		f.workers = pool.Start(ctx, f.Params.Threads, pool.Each(f.pick))
@@ -72,7 +81,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 }
 
 func (f *selectFn) pick(ctx context.Context, part Part, emit pool.Emitter) error {
-	return selection.Pick(ctx, f.Params.Source, f.Params.Model, part.Name, f.solutions, MaxElement/2, func(s selection.Selected) error {
+	return selection.Pick(ctx, f.Params.Source, f.pruner, f.Params.Model, part.Name, f.solutions, MaxElement/2, func(s selection.Selected) error {
 		return emitRecord(func(b []byte) { emit(0, b) }, s)
 	})
 }

@@ -20,6 +20,7 @@ func init() {
 // for the histogram: the distinct counts.
 func Solve(s beam.Scope, reconciled, pieces beam.PCollection, p selection.Params) beam.PCollection {
 	s = s.Scope("transforms.Solve")
+	p.Pruning = selection.Pruning{} // not needed here, and possibly long
 	return beam.ParDo(s, &solveFn{Params: p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, reconciled), beam.AddFixedKey(s, pieces)))
 }
 
@@ -46,8 +47,13 @@ func (f *solveFn) ProcessElement(ctx context.Context, _ int, outcome, pieces fun
 	if err != nil {
 		return err
 	}
-	if m := vectors.Features(); m != a.Features {
-		return fmt.Errorf("the histogram has %d features, but %d were counted", m, a.Features)
+	if m := vectors.Features(); m != a.m() {
+		return fmt.Errorf("the histogram has %d features, but %d were counted", m, a.m())
+	}
+	if a.Plan != nil {
+		if err := emitRecord(emit, selection.Solved{Pruning: a.Plan}); err != nil {
+			return err
+		}
 	}
 	f.problems.Inc(ctx, f.Params.Strategy.Problems(len(a.Classes), f.Params.Positive))
 	solved, err := f.Params.Solve(vectors, a.Classes)

@@ -58,8 +58,12 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 	classes := run.Manifest.Classes
 	r.classes = countio.ClassesOf(selection.Labels(classes))
 	r.sums = countio.NewClassSums(r.classes)
+	p, err := newPruning(ctx, run.Manifest, source, files)
+	if err != nil {
+		return nil, "", err
+	}
 	for _, file := range files {
-		if err := source.Each(ctx, file.Name, r.classes, func(f *countio.Feature) error { return r.add(file.Name, f) }); err != nil {
+		if err := p.each(ctx, file.Name, &r); err != nil {
 			return nil, "", err
 		}
 	}
@@ -67,6 +71,9 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 		return nil, "", fmt.Errorf("the counts have classes that the manifest does not list: %s", selection.ListLabels(r.classes.Labels[n:]))
 	}
 	finding, err := r.compareTotals(run.Manifest)
+	if err == nil {
+		finding, err = p.compare(run.Manifest, finding)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -109,6 +116,7 @@ type countsReader struct {
 	counts   []float64
 }
 
+// add checks and adds up a feature of the counts.
 func (r *countsReader) add(file string, f *countio.Feature) error {
 	name, err := f.Name()
 	if err != nil {
@@ -121,6 +129,15 @@ func (r *countsReader) add(file string, f *countio.Feature) error {
 	r.lastID, r.lastName = f.ID, append(r.lastName[:0], name...)
 	r.features++
 	r.sums.Add(f)
+	return nil
+}
+
+// keep collects a feature that was not pruned.
+func (r *countsReader) keep(f *countio.Feature) error {
+	name, err := f.Name()
+	if err != nil {
+		return err
+	}
 	r.counts = f.Counts(r.counts[:0], r.model)
 	r.histogram.AddPresent(f.Classes, r.counts)
 	if _, ok := r.named[string(name)]; !ok {
@@ -132,7 +149,7 @@ func (r *countsReader) add(file string, f *countio.Feature) error {
 		c.occurrences += f.Occurrences[i]
 	}
 	if f.DocumentsKnown {
-		c.documents = slices.Clone(f.Documents)
+		c.documents = append([]float64{}, f.Documents...) // not nil, if there are none
 	}
 	r.named[string(name)] = c
 	return nil

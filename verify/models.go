@@ -66,8 +66,8 @@ func checkModel(run modelio.Published, counts *Counts, rows []modelio.ModelRow, 
 	if err := selection.ValidateProblem(run.Manifest.Classes, rows); err != nil {
 		return "", err
 	}
-	if m.M != run.Manifest.Features || !isCertificate(m.Certificate) {
-		return "", fmt.Errorf("the model was selected from %d features and has the certificate %q; the manifest has %d features", m.M, m.Certificate, run.Manifest.Features)
+	if m.M != run.Manifest.M() || !isCertificate(m.Certificate) {
+		return "", fmt.Errorf("the model was selected from %d features and has the certificate %q; the manifest has %d features", m.M, m.Certificate, run.Manifest.M())
 	}
 	if int64(len(published)) != m.K*int64(len(rows)) {
 		return "", fmt.Errorf("the model has %d rows in %s", len(published), modelio.FeaturesFile)

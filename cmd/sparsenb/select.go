@@ -37,7 +37,7 @@ none, the counts as numbers of documents.
 			if err := noArguments(args); err != nil {
 				return err
 			}
-			sel, err := selected.parse()
+			sel, err := selected.parse(ctx)
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"flag"
+	"maps"
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -13,10 +15,12 @@ import (
 type selectionFlags struct {
 	k, smoothing                      list
 	model, method, strategy, positive *string
+	pruning                           pruningFlags
 }
 
 func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 	f := &selectionFlags{
+		pruning:  addPruningFlags(fs),
 		model:    fs.String("model", "multinomial", "=NAME naive Bayes model: multinomial (occurrences of a feature) or bernoulli (documents that contain it)"),
 		method:   fs.String("method", string(solver.NFS), "=NAME selection method: nfs (naive feature selection, with a bound on its distance from the optimum), or a baseline that ranks features by a statistic: "+baselines()),
 		strategy: fs.String("strategy", modelio.OneVersusRest, "=NAME with more than two classes: ovr (each class against the rest), ovo (each pair of classes) or joint (one set of features for all classes)"),
@@ -38,19 +42,23 @@ func baselines() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *selectionFlags) parse() (s selection.Params, err error) {
+func (f *selectionFlags) parse(ctx context.Context) (s selection.Params, err error) {
 	if len(f.k) == 0 {
 		return s, modelio.Usagef("--k is required: the number of features to select, such as --k=10 or --k=1%%")
 	}
 	if len(f.smoothing) == 0 {
 		f.smoothing = list{"1"}
 	}
-	s, err = selection.ParseParams(map[string]string{
+	options := map[string]string{
 		"k": strings.Join(f.k.commas(), ","), "smoothing": strings.Join(f.smoothing.commas(), ","),
 		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive,
-	})
-	if err != nil {
+	}
+	maps.Copy(options, f.pruning.options())
+	if s, err = selection.ParseParams(options); err != nil {
 		return s, modelio.Usagef("%w", err)
 	}
-	return s, s.Validate()
+	if err := s.Validate(); err != nil {
+		return s, err
+	}
+	return s, f.pruning.read(ctx, &s.Pruning)
 }

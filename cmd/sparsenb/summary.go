@@ -34,6 +34,9 @@ func printRun(w io.Writer, s report.Summary) {
 	for _, note := range s.Notes {
 		printf(w, "%s\n", note)
 	}
+	if left := s.Corpus.LeftOut(); left != "" {
+		printf(w, "%s\n", left)
+	}
 	for _, m := range s.Models {
 		printf(w, "\n")
 		printModel(w, m)

@@ -59,7 +59,7 @@ Exit codes:
 			if err := documents.check(); err != nil {
 				return err
 			}
-			sel, err := selected.parse()
+			sel, err := selected.parse(ctx)
 			if err != nil {
 				return err
 			}
@@ -67,6 +67,9 @@ Exit codes:
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
 			if err != nil {
 				return pipeline.Refuse(ctx, *documents.output, run, err)
+			}
+			if err := sel.Pruning.ValidateFor(d.HashBits); err != nil {
+				return err
 			}
 			if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
 				return err

@@ -18,6 +18,8 @@ import (
 type CustomTable struct {
 	Classes []string // sorted
 	Sums    *ClassSums
+
+	DocumentsKnown bool // the table has a column documents
 }
 
 // Constraints limit the document counts of a custom table.
@@ -58,7 +60,7 @@ func ValidateTable(ctx context.Context, name string, c Constraints) (table Custo
 	for {
 		f, err := r.Next()
 		if err == io.EOF {
-			table.Classes = slices.Sorted(slices.Values(t.classes))
+			table.Classes, table.DocumentsKnown = slices.Sorted(slices.Values(t.classes)), t.feature.DocumentsKnown
 			return table, nil
 		}
 		if err != nil {

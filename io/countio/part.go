@@ -44,6 +44,14 @@ func PartName(part, parts int) string {
 	return fmt.Sprintf(PartFolder+"/part-%05d-of-%05d.parquet", part, parts)
 }
 
+// ParsePartName is the inverse of [PartName].
+func ParsePartName(name string) (part, parts int, err error) {
+	if _, err := fmt.Sscanf(name, PartFolder+"/part-%d-of-%d.parquet", &part, &parts); err != nil || part < 0 || part >= parts || PartName(part, parts) != name {
+		return 0, 0, fmt.Errorf("%s: is not the name of a part of the counts, such as %s", name, PartName(0, 64))
+	}
+	return part, parts, nil
+}
+
 // IsPart reports whether a name, relative to the output folder, is that of a part.
 func IsPart(name string) bool {
 	ok, err := path.Match(PartFolder+"/part-*-of-*.parquet", name)

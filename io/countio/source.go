@@ -212,6 +212,13 @@ func (f *Feature) Counts(counts []float64, model solver.Model) []float64 {
 	return counts
 }
 
+// NewFeature returns a feature without counts.
+func NewFeature(name []byte, id int64, documentsKnown bool) *Feature {
+	f := &Feature{DocumentsKnown: documentsKnown}
+	f.start(name, id)
+	return f
+}
+
 func (f *Feature) start(name []byte, id int64) {
 	f.name, f.named = append(f.name[:0], name...), true
 	f.clear(id)

@@ -41,13 +41,14 @@ type Manifest struct {
 	Finished time.Time            `json:"finished"`
 	Analyzer *Analyzer            `json:"analyzer,omitempty"` // null for a custom table
 	Classes  []Class              `json:"classes"`
-	Features int64                `json:"features"` // m
+	Features int64                `json:"features"` // m, unless features were pruned
 	Inputs   []Input              `json:"inputs,omitempty"`
 	Counts   *Counts              `json:"counts,omitempty"` // the input of select
 	Drops    Drops                `json:"drops"`
 	Examples []corpusio.Rejection `json:"rejected_examples,omitempty"`
 	Rejected *tableio.FileSum     `json:"rejects_output,omitempty"` // the file of --rejects_output, with its full name
 	Warnings []string             `json:"warnings,omitempty"`
+	Pruning  *Pruning             `json:"pruning,omitempty"` // nil if no features were pruned
 
 	// Corrupt files, of which only the documents before the damage were counted, see --on_corrupt_file.
 	Corrupt []corpusio.CorruptError `json:"corrupt_files,omitempty"`
