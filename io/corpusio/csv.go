@@ -136,7 +136,7 @@ func (r *csvReader) Next(d *Document) bool {
 			reason = WrongColumns
 		}
 		if reason != "" {
-			r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+			r.options.reject(r.Span().File.Name, offset, reason, nil)
 			continue
 		}
 		d.Offset, d.Label, d.Text = offset, nil, r.joinTexts()

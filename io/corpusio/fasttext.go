@@ -146,5 +146,5 @@ var (
 )
 
 func (r *fastTextReader) reject(offset int64, reason Reason) {
-	r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+	r.options.reject(r.Span().File.Name, offset, reason, nil)
 }

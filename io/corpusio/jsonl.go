@@ -249,5 +249,5 @@ func (r *jsonlReader) Next(d *Document) bool {
 }
 
 func (r *jsonlReader) reject(offset int64, reason Reason) {
-	r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+	r.options.reject(r.Span().File.Name, offset, reason, nil)
 }

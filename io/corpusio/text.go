@@ -53,7 +53,7 @@ func (r *plainTextReader) Next(d *Document) bool {
 		case !ok:
 			return false
 		case line == nil:
-			r.options.Reject(Rejection{r.Span().File.Name, offset, TooLong})
+			r.options.reject(r.Span().File.Name, offset, TooLong, nil)
 		case len(bytes.TrimSpace(line)) == 0:
 			r.skipped.Blank++
 		case offset == 0 && bytes.Count(line, []byte{'\r'}) >= manyReturns:

@@ -47,7 +47,7 @@ func (r *wholeFileReader) Next(d *Document) bool {
 	case r.err != nil:
 		return false
 	case !ok:
-		r.options.Reject(Rejection{r.Span().File.Name, 0, LongFile})
+		r.options.reject(r.Span().File.Name, 0, LongFile, nil)
 		return false
 	case len(content) == 0:
 		r.skipped.Blank++
