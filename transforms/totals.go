@@ -94,7 +94,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	first := ""
 	if len(t.Examples) > 0 {
 		e := t.Examples[0]
-		first = fmt.Sprintf("; the first malformed line: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
+		first = fmt.Sprintf("; the first malformed line: %s, %s: %s", e.File, t.place(e), e.Reason.Sentence())
 	}
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
 		first += "; " + swapped
@@ -109,6 +109,16 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			rejected, documents+rejected, p.MaxRejected.Text, first))
 	}
 	return nil
+}
+
+// place is where a record is in its file.
+func (t Totals) place(r corpusio.Rejection) string {
+	for _, s := range t.Spans {
+		if s.File.Name == r.File {
+			return s.File.Place(r.Offset)
+		}
+	}
+	return corpusio.File{}.Place(r.Offset)
 }
 
 func lines(n int64) string {

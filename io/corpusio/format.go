@@ -47,7 +47,7 @@ type LayoutError struct{ File, Problem string }
 func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
-var formats = []Format{tsv{}}
+var formats = []Format{parquet{}, svmlight{}, matrix{}, tsv{}}
 
 // FormatNames returns the values of --format.
 func FormatNames() (names []string) {

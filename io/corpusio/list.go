@@ -23,6 +23,14 @@ type File struct {
 	Label       string      `json:"label,omitempty"`  // of all documents of the file; empty if each has its own
 }
 
+// Place is where a document is in the file, such as "byte 17" or, in Parquet, "row 17".
+func (f File) Place(offset int64) string {
+	if f.Format == (parquet{}).Name() || f.Format == (matrix{}).Name() && f.Layout == parquetLayout {
+		return fmt.Sprintf("row %d", offset)
+	}
+	return fmt.Sprintf("byte %d", offset)
+}
+
 // Range is a part of a file: the documents that start in the bytes [Start, End). A compressed file is one range.
 type Range struct {
 	File       File
@@ -94,6 +102,9 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, reading
 		if formats[i].Detect(h, reading) { // the last one does
 			format = formats[i]
 		}
+	}
+	if _, ok := format.(interface{ readsParquet() }); isParquet(h) && !ok {
+		return f, &LayoutError{f.Name, fmt.Sprintf("is a Parquet file, not %s; use --format=parquet", format.Name())}
 	}
 	if format.Name() != (tsv{}).Name() { // files of version 1 name no format
 		f.Format = format.Name()

@@ -3,7 +3,7 @@ package corpusio
 import "fmt"
 
 // Rejection is a malformed record. Offset is where it starts, in the file or, if that is compressed, in its decompressed
-// content.
+// content; in formats of rows it is a row number, see File.Place.
 type Rejection struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
@@ -22,6 +22,11 @@ const (
 	BareReturn Reason = "bare_return"
 	LongLabel  Reason = "long_label"
 	InnerMark  Reason = "inner_mark"
+	NoLabel    Reason = "no_label"
+	NoText     Reason = "no_text"
+	BadWeight  Reason = "bad_weight"
+	BadFeature Reason = "bad_feature"
+	WrongCells Reason = "wrong_cells"
 )
 
 // Sentence explains the reason to a user.
@@ -41,6 +46,16 @@ func (r Reason) Sentence() string {
 		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
 	case InnerMark:
 		return "the line contains a byte-order mark and then another tab; probably files were joined without a newline between them"
+	case NoLabel:
+		return "the record has no label"
+	case NoText:
+		return "the record has no text"
+	case BadWeight:
+		return "the weight is missing, or is not a number of at least 0"
+	case BadFeature:
+		return "a feature is not index:value"
+	case WrongCells:
+		return "the row has more or fewer cells than the first line names, or an unclosed quote"
 	}
 	return string(r)
 }

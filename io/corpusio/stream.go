@@ -165,12 +165,17 @@ func (s *stored) finish() error {
 			return err
 		}
 	}
-	now, err := s.file.Info()
+	return checkUnchanged(s.file, s.span.File)
+}
+
+// checkUnchanged checks that an open file is still the one that was listed.
+func checkUnchanged(open fileio.File, listed File) error {
+	now, err := open.Info()
 	if err != nil {
 		return err
 	}
-	if now.Size != s.span.File.Size || now.Version != s.span.File.Version {
-		return fmt.Errorf("%s: the file changed while it was read", s.span.File.Name)
+	if now.Size != listed.Size || now.Version != listed.Version {
+		return fmt.Errorf("%s: the file changed while it was read", listed.Name)
 	}
 	return nil
 }
