@@ -180,6 +180,9 @@ func findChunks(m *format.FileMetaData, columns []format.SchemaElement, end int6
 			if c.meta.DictionaryPageOffset != 0 {
 				c.start = c.meta.DictionaryPageOffset
 			}
+			if group.NumRows == 0 { // writers leave offsets out
+				continue
+			}
 			size := c.meta.TotalCompressedSize
 			if size < 0 || c.meta.NumValues < 0 || size > 0 && (c.start < int64(len(magic)) || c.data < c.start || size > end-c.start || c.data-c.start >= size) {
 				return nil, nil, fmt.Errorf("row group %d, column %s: %d bytes at %d, with data at %d, do not end before the footer at %d",

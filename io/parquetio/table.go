@@ -126,19 +126,21 @@ func (v *Values) Next() ([]byte, error) {
 	}
 	row := v.row
 	v.row++
-	if len(v.present) > 0 && v.present[row] == 0 {
+	if len(v.present) > 0 && v.present[row]&1 == 0 { // as countPresent counts
 		return nil, nil
 	}
 	i := v.value
 	v.value++
-	if !v.indexed {
-		return v.plain.at(i), nil
+	list := &v.plain
+	if v.indexed {
+		list = &v.dictionary
+		i = int(v.indexes[i])
 	}
-	if i = int(v.indexes[i]); i >= v.dictionary.len() {
+	if i >= list.len() {
 		v.row, v.rows, v.at = 0, 0, math.MaxInt64
-		return nil, &InvalidError{fmt.Errorf("column %s has value %d of a dictionary of %d", shown(v.column.Name), i, v.dictionary.len())}
+		return nil, &InvalidError{fmt.Errorf("column %s has value %d of %d", shown(v.column.Name), i, list.len())}
 	}
-	return v.dictionary.at(i), nil
+	return list.at(i), nil
 }
 
 // Done fails unless all values were read.
