@@ -9,18 +9,17 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(int, []byte), func([]byte), error](&countFn{})
-	register.Emitter2[int, []byte]()
+	dofn.Register(&countFn{})
 }
 
 // CountParams are the parameters of CountFeatures and NameBuckets.
@@ -286,8 +285,10 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	documents, shown := int64(0), int64(0)
 	var d corpusio.Document
 	for reader.Next(&d) {
-		if err := w.add(&d); err != nil {
-			return errors.Join(err, reader.Abandon())
+		if err := w.add(&d); err != nil { // its values cannot be counted
+			read.Corrupt = append(read.Corrupt, *r.File.Fault(d.Offset, err.Error()))
+			w.totals.add(read)
+			return reader.Abandon()
 		}
 		if w.counter.Full() {
 			if err := w.makeRoom(); err != nil {

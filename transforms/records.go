@@ -82,7 +82,7 @@ func (t *Totals) normalize() {
 	})
 	t.Examples = t.Examples[:min(len(t.Examples), maxExamples)]
 	slices.SortFunc(t.Corrupt, func(a, b corpusio.CorruptError) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Cause, b.Cause))
 	})
 	t.Corrupt = t.Corrupt[:min(len(t.Corrupt), maxExamples)]
 	slices.SortFunc(t.Headers, func(a, b corpusio.HeaderError) int { return cmp.Compare(a.File, b.File) })

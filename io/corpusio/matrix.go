@@ -170,7 +170,7 @@ func (r *matrixReader) Next(d *Document) bool {
 			continue
 		}
 		if problem := r.read(cells); problem != "" {
-			r.failAt(row, problem)
+			r.fail(r.span.File.Fault(row, problem))
 			continue
 		}
 		d.Features = r.features

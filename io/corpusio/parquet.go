@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/parquetio"
@@ -162,18 +161,13 @@ func openTable(ctx context.Context, f File) (fileio.File, *parquetio.Table, erro
 	}
 	t, err := parquetio.OpenTable(in, f.Size)
 	if err != nil {
-		return nil, nil, errors.Join(tableError(f, err), in.Close())
+		var invalid *parquetio.InvalidError
+		if errors.As(err, &invalid) {
+			err = &CorruptError{f.Name, 0, invalid.Error()}
+		}
+		return nil, nil, errors.Join(err, in.Close())
 	}
 	return in, t, nil
-}
-
-// tableError returns a *CorruptError if the content is at fault, or else the error of the store.
-func tableError(f File, err error) error {
-	var invalid *parquetio.InvalidError
-	if errors.As(err, &invalid) {
-		return &CorruptError{f.Name, 0, invalid.Error()}
-	}
-	return err
 }
 
 func columnNames(t *parquetio.Table) (names []string) {
@@ -321,13 +315,13 @@ func (r *tableRows) readRow() (err error) {
 	r.left--
 	for i, v := range r.values {
 		if r.cells[i], err = v.Next(); err != nil {
-			return tableError(r.span.File, err)
+			return r.errorAt(r.first+r.row, err)
 		}
 		r.left -= int64(len(r.cells[i]))
 	}
 	if r.left < 0 {
-		return &CorruptError{r.span.File.Name, 0, fmt.Sprintf("a row group has more than %d times its size in values; if the file is trusted, raise --max_expansion_ratio",
-			r.expansion())}
+		return r.span.File.Fault(r.first+r.row, fmt.Sprintf("a row group has more than %d times its size in values; if the file is trusted, raise --max_expansion_ratio",
+			r.expansion()))
 	}
 	return nil
 }
@@ -370,7 +364,7 @@ func (r *tableRows) nextGroup() bool {
 func (r *tableRows) endGroup() {
 	for _, v := range r.values {
 		if err := v.Done(); err != nil && r.err == nil {
-			r.err = tableError(r.span.File, err)
+			r.err = r.errorAt(r.first+r.rows, err)
 		}
 	}
 	r.done += r.table.Groups[r.group-1].Bytes
@@ -389,9 +383,13 @@ func (r *tableRows) fail(err error) {
 	}
 }
 
-// failAt ends the reading because of the value in a row.
-func (r *tableRows) failAt(row int64, problem string) {
-	r.fail(&CorruptError{r.span.File.Name, 0, "row " + strconv.FormatInt(row, 10) + ", " + problem})
+// errorAt returns a *CorruptError if the content is at fault, or else the error of the store.
+func (r *tableRows) errorAt(row int64, err error) error {
+	var invalid *parquetio.InvalidError
+	if errors.As(err, &invalid) {
+		return r.span.File.Fault(row, invalid.Error())
+	}
+	return err
 }
 
 func (r *tableRows) BytesRead() int64 {

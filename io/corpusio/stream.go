@@ -19,13 +19,13 @@ import (
 // CorruptError is an input whose content cannot be read to its end. A retry cannot help.
 type CorruptError struct {
 	File   string `json:"file"`
-	Offset int64  `json:"offset"` // in the file as it is stored
+	Offset int64  `json:"offset"` // in the file as it is stored; of a file with rows the row, with which Cause starts
 	Cause  string `json:"cause"`
 }
 
 // Error is one line with the file, the place and the cause.
 func (e *CorruptError) Error() string {
-	if e.Offset == 0 {
+	if e.Offset == 0 || strings.HasPrefix(e.Cause, "row ") {
 		return fmt.Sprintf("%s: %s", e.File, e.Cause)
 	}
 	return fmt.Sprintf("%s, byte %d: %s", e.File, e.Offset, e.Cause)
