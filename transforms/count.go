@@ -280,8 +280,10 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	documents, shown := int64(0), int64(0)
 	var d corpusio.Document
 	for reader.Next(&d) {
-		if err := w.add(&d); err != nil {
-			return errors.Join(err, reader.Abandon())
+		if err := w.add(&d); err != nil { // its values cannot be counted
+			read.Corrupt = append(read.Corrupt, *r.File.Fault(d.Offset, err.Error()))
+			w.totals.add(read)
+			return reader.Abandon()
 		}
 		if w.counter.Full() {
 			if err := w.makeRoom(); err != nil {

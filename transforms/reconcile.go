@@ -204,7 +204,11 @@ func compareSums(labels []string, counted map[string]ClassTotal, arrived []Class
 func inputs(spans []corpusio.Span, empty []corpusio.File) []modelio.Input {
 	var list []modelio.Input
 	for _, s := range spans {
-		list = append(list, modelio.Input{File: s.File, CRC32C: fileio.Checksum(s.CRC)})
+		in := modelio.Input{File: s.File}
+		if !s.NoCRC {
+			in.CRC32C = fileio.Checksum(s.CRC)
+		}
+		list = append(list, in)
 	}
 	for _, f := range empty {
 		list = append(list, modelio.Input{File: f, CRC32C: fileio.Checksum(0)})

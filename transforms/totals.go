@@ -99,7 +99,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	first := ""
 	if len(t.Examples) > 0 {
 		e := t.Examples[0]
-		first = fmt.Sprintf("; the first malformed record: %s, byte %d: %s", e.File, e.Offset, e.Reason.Sentence())
+		first = fmt.Sprintf("; the first malformed record: %s, %s: %s", e.File, t.place(e), e.Reason.Sentence())
 	}
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
 		first += "; " + swapped
@@ -121,6 +121,16 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			rejected, counted+rejected, p.MaxRejected.Text, first))
 	}
 	return p.verdict(modelio.ExitData, missingClasses(p.Reading.Classes, t.Classes, others))
+}
+
+// place is where a record is in its file.
+func (t Totals) place(r corpusio.Rejection) string {
+	for _, s := range t.Spans {
+		if s.File.Name == r.File {
+			return s.File.Place(r.Offset)
+		}
+	}
+	return corpusio.File{}.Place(r.Offset)
 }
 
 // missingClasses says which of the classes to keep no document has, or "".

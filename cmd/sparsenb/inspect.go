@@ -123,7 +123,11 @@ func printAll(w io.Writer, p modelio.Published) {
 			printf(w, "… and %d more files, listed in %s\n", len(m.Inputs)-most, modelio.ManifestFile)
 			break
 		}
-		printf(w, "input: %s, %s, CRC-32C %s\n", in.Name, humanize.Bytes(uint64(in.Size)), in.CRC32C)
+		checksum := ""
+		if in.CRC32C != "" {
+			checksum = ", CRC-32C " + in.CRC32C
+		}
+		printf(w, "input: %s, %s%s\n", in.Name, humanize.Bytes(uint64(in.Size)), checksum)
 	}
 	for _, warning := range s.Warnings {
 		printf(w, "warning: %s\n", warning)

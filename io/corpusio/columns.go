@@ -17,27 +17,15 @@ type columns struct {
 // findColumns finds the columns that reading names among those of a file, or else columns with usual names. The label needs no
 // column if the file has one. Its error is a *LayoutError.
 func findColumns(f File, names []string, reading Reading) (c columns, err error) {
-	for i, name := range names {
-		if name != "" && slices.Contains(names[:i], name) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if name != "" && seen[name] {
 			return c, &LayoutError{f.Name, fmt.Sprintf("two columns are named %q; rename one of them", name)}
 		}
+		seen[name] = true
 	}
 	find := func(flag, column, what string, usual []string) (int, error) {
-		if column == "" {
-			for _, name := range usual {
-				if i := slices.IndexFunc(names, func(n string) bool { return columnName(n) == name }); i >= 0 {
-					return i, nil
-				}
-			}
-			return -1, &LayoutError{f.Name, fmt.Sprintf("no column is named as %s usually are; name it with --%s; the columns are %s", what, flag, listColumns(names))}
-		}
-		if i := slices.Index(names, column); i >= 0 {
-			return i, nil
-		}
-		if n, err := strconv.Atoi(column); err == nil && 1 <= n && n <= len(names) {
-			return n - 1, nil
-		}
-		return -1, &LayoutError{f.Name, fmt.Sprintf("there is no column %q (--%s); the columns are %s", column, flag, listColumns(names))}
+		return findColumn(f, names, flag, column, what, usual)
 	}
 	c.label, c.weight = -1, -1
 	if f.Label == "" {
@@ -65,6 +53,25 @@ func findColumns(f File, names []string, reading Reading) (c columns, err error)
 		return c, &LayoutError{f.Name, fmt.Sprintf("column %q is both label and text; name them with --label_column and --text_column", names[c.label])}
 	}
 	return c, nil
+}
+
+// findColumn finds a column that a flag names, or else one with a usual name.
+func findColumn(f File, names []string, flag, column, what string, usual []string) (int, error) {
+	if column == "" {
+		for _, name := range usual {
+			if i := slices.IndexFunc(names, func(n string) bool { return columnName(n) == name }); i >= 0 {
+				return i, nil
+			}
+		}
+		return -1, &LayoutError{f.Name, fmt.Sprintf("no column is named as %s usually are; name it with --%s; the columns are %s", what, flag, listColumns(names))}
+	}
+	if i := slices.Index(names, column); i >= 0 {
+		return i, nil
+	}
+	if n, err := strconv.Atoi(column); err == nil && 1 <= n && n <= len(names) {
+		return n - 1, nil
+	}
+	return -1, &LayoutError{f.Name, fmt.Sprintf("there is no column %q (--%s); the columns are %s", column, flag, listColumns(names))}
 }
 
 // hasUsualColumns reports whether findColumns would find all columns.

@@ -75,7 +75,6 @@ func unsupported(name string, c Compression, head []byte) string {
 		"\x04\x22\x4d\x18":   "compressed with lz4, which is not supported; decompress it, or compress it with gzip, zstd or bzip2",
 		"PK\x03\x04":         "zip archives are not supported; extract the files",
 		"7z\xbc\xaf\x27\x1c": "7z archives are not supported; extract the files",
-		"PAR1":               "Parquet is not supported as input yet; export label<TAB>text",
 	} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return cause

@@ -204,7 +204,7 @@ func checkSpans(t *testing.T, spans []Span, b []byte) {
 			t.Fatalf("%+v does not follow %+v", s, whole)
 		}
 	}
-	if want := (Span{spans[0].File, 0, int64(len(b)), crc32.Checksum(b, castagnoli)}); whole != want {
+	if want := (Span{File: spans[0].File, End: int64(len(b)), CRC: crc32.Checksum(b, castagnoli)}); whole != want {
 		t.Errorf("read %+v, want %+v", whole, want)
 	}
 }

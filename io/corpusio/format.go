@@ -48,9 +48,12 @@ func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
 var formats = []Format{
+	parquet{},
 	jsonl{},
 	fastText{},
+	svmlight{},
 	csv{},
+	matrix{},
 	wholeFile{},
 	plainText{},
 	tsv{},

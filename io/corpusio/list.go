@@ -23,6 +23,27 @@ type File struct {
 	Label       string      `json:"label,omitempty"`  // of all documents of the file; empty if each has its own
 }
 
+// hasRows reports whether offsets of documents are row numbers.
+func (f File) hasRows() bool {
+	return f.Format == (parquet{}).Name() || f.Format == (matrix{}).Name() && f.Layout == parquetLayout
+}
+
+// Place is where a document is in the file, such as "byte 17" or, in Parquet, "row 17".
+func (f File) Place(offset int64) string {
+	if f.hasRows() {
+		return fmt.Sprintf("row %d", offset)
+	}
+	return fmt.Sprintf("byte %d", offset)
+}
+
+// Fault returns the error for the document at an offset.
+func (f File) Fault(offset int64, problem string) *CorruptError {
+	if f.hasRows() {
+		problem = f.Place(offset) + ": " + problem
+	}
+	return &CorruptError{f.Name, offset, problem}
+}
+
 // Range is a part of a file: the documents that start in the bytes [Start, End). A compressed file is one range.
 type Range struct {
 	File       File
@@ -128,6 +149,9 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, label s
 		if formats[i].Detect(h, reading) { // the last one does
 			format = formats[i]
 		}
+	}
+	if _, ok := format.(interface{ readsParquet() }); isParquet(h) && !ok {
+		return f, &LayoutError{f.Name, fmt.Sprintf("is a Parquet file, not %s; use --format=parquet", format.Name())}
 	}
 	if format.Name() != (tsv{}).Name() { // files of version 1 name no format
 		f.Format = format.Name()

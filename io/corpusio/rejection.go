@@ -3,7 +3,7 @@ package corpusio
 import "fmt"
 
 // Rejection is a malformed record. Offset is where it starts, in the file or, if that is compressed, in its decompressed
-// content.
+// content; in formats of rows it is a row number, see File.Place.
 type Rejection struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
@@ -23,6 +23,7 @@ const (
 	NoText     Reason = "no_text"
 	BadWeight  Reason = "bad_weight"
 	TooLong    Reason = "too_long"
+	BadFeature Reason = "bad_feature"
 )
 
 // The reasons of TSV and CSV.
@@ -57,6 +58,7 @@ var sentences = map[Reason]string{
 	NoLabel:    "the record has no label",
 	NoText:     "the record has no text",
 	BadWeight:  "the weight is missing, or is not a number of at least 0",
+	BadFeature: "a feature is not index:value",
 	TooLong:    "the record is longer than --max_record_bytes",
 
 	NoTab:         "the line has no tab between label and text",

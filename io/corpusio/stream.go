@@ -19,13 +19,13 @@ import (
 // CorruptError is an input whose content cannot be read to its end. A retry cannot help.
 type CorruptError struct {
 	File   string `json:"file"`
-	Offset int64  `json:"offset"` // in the file as it is stored
+	Offset int64  `json:"offset"` // in the file as it is stored; of a file with rows the row, with which Cause starts
 	Cause  string `json:"cause"`
 }
 
 // Error is one line with the file, the place and the cause.
 func (e *CorruptError) Error() string {
-	if e.Offset == 0 {
+	if e.Offset == 0 || strings.HasPrefix(e.Cause, "row ") {
 		return fmt.Sprintf("%s: %s", e.File, e.Cause)
 	}
 	return fmt.Sprintf("%s, byte %d: %s", e.File, e.Offset, e.Cause)
@@ -164,12 +164,17 @@ func (s *stored) finish() error {
 			return err
 		}
 	}
-	now, err := s.file.Info()
+	return checkUnchanged(s.file, s.span.File)
+}
+
+// checkUnchanged checks that an open file is still the one that was listed.
+func checkUnchanged(open fileio.File, listed File) error {
+	now, err := open.Info()
 	if err != nil {
 		return err
 	}
-	if now.Size != s.span.File.Size || now.Version != s.span.File.Version {
-		return fmt.Errorf("%s: the file changed while it was read", s.span.File.Name)
+	if now.Size != listed.Size || now.Version != listed.Version {
+		return fmt.Errorf("%s: the file changed while it was read", listed.Name)
 	}
 	return nil
 }

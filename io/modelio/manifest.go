@@ -83,10 +83,10 @@ type Class struct {
 	Postings  float64 `json:"postings,omitempty"` // pairs of a document and a feature that occurs in it
 }
 
-// Input is an input file, with the CRC-32C of the bytes that were read.
+// Input is an input file, with the CRC-32C of its bytes. It has none if only some of them were read, as of Parquet.
 type Input struct {
 	corpusio.File
-	CRC32C string `json:"crc32c"`
+	CRC32C string `json:"crc32c,omitempty"`
 }
 
 // Counts is the input of select: the output folder of a run, or a custom table.

@@ -26,6 +26,7 @@ type File struct {
 	indexes []region // the offset indexes, by offset
 	failed  error    // of the storage
 	taken   []taken  // by column of the table
+	total   int64    // of taken
 	last    []*pages // the last read, by column
 	scratch []byte
 }
@@ -55,8 +56,11 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		if err := checkSchema(metadata.Schema); err != nil {
 			return err
 		}
-		chunks, indexes, err := findChunks(metadata, start)
+		chunks, indexes, err := findChunks(metadata, metadata.Schema[1:], start)
 		if err != nil {
+			return err
+		}
+		if err := checkCodecs(metadata); err != nil {
 			return err
 		}
 		for _, c := range chunks {
@@ -159,12 +163,7 @@ func readFull(r io.ReaderAt, b []byte, offset int64) error {
 
 // fits fails if a page with this much memory, with the current pages of all other columns, exceeds the limit for the file.
 func (f *File) fits(p *pages, memory int64) error {
-	for column, t := range f.taken {
-		memory += t.dictionary
-		if column != p.column {
-			memory += t.page
-		}
-	}
+	memory += f.total - f.taken[p.column].page
 	if most := max(leastMemory, min(maxRatio*f.size, mostMemory)); memory > most {
 		return fmt.Errorf("its pages need %d bytes of memory; the limit is %d for a file of %d bytes; write it with smaller pages or row groups",
 			memory, most, f.size)
@@ -175,11 +174,12 @@ func (f *File) fits(p *pages, memory int64) error {
 // take records the memory of a page.
 func (f *File) take(p *pages, h *format.PageHeader, memory int64) error {
 	err := f.fits(p, memory)
+	now := &f.taken[p.column].page
 	if h.Type == format.DictionaryPage {
-		f.taken[p.column].dictionary = memory
-	} else {
-		f.taken[p.column].page = memory
+		now = &f.taken[p.column].dictionary
 	}
+	f.total += memory - *now
+	*now = memory
 	return err
 }
 

@@ -30,6 +30,9 @@ const (
 	maxFixed = 1 << 16
 )
 
+// errEncrypted is the error for a file with an encrypted footer or column.
+var errEncrypted = errors.New("the file is encrypted; decrypt it")
+
 // readFooter returns the metadata of a file and their offset.
 func readFooter(r io.ReaderAt, size int64) (m *format.FileMetaData, start int64, err error) {
 	if size < int64(len(magic)+trailing) {
@@ -44,7 +47,9 @@ func readFooter(r io.ReaderAt, size int64) (m *format.FileMetaData, start int64,
 	}
 	switch end := string(tail[4:]); {
 	case end == "PARE":
-		return nil, 0, errors.New("the file is encrypted")
+		return nil, 0, errEncrypted
+	case end != magic && string(head) == magic:
+		return nil, 0, fmt.Errorf("the file does not end with %s; it is probably truncated", magic)
 	case string(head) != magic || end != magic:
 		return nil, 0, fmt.Errorf("the file starts with %q and ends with %q, not with %s", head, end, magic)
 	}
@@ -143,29 +148,40 @@ func (r region) compare(offset int64) int {
 
 type chunk struct {
 	region
+	group  int
 	column int
 	data   int64 // offset of the first data page; a dictionary may come before it
 	meta   *format.ColumnMetaData
 	schema *format.SchemaElement
 }
 
+// checkCodecs fails unless each column has the same compression in all row groups, which parquet-go assumes.
+func checkCodecs(m *format.FileMetaData) error {
+	for g, group := range m.RowGroups {
+		for i := range group.Columns {
+			if codec, first := group.Columns[i].MetaData.Codec, m.RowGroups[0].Columns[i].MetaData.Codec; codec != first {
+				return fmt.Errorf("row group %d, column %s: compressed with %s, but with %s in the first row group", g, shown(m.Schema[i+1].Name), codec, first)
+			}
+		}
+	}
+	return nil
+}
+
 // findChunks returns the columns of all row groups and the offset indexes, both by offset. All of them end before the
 // footer, and no two columns overlap.
-func findChunks(m *format.FileMetaData, end int64) (chunks []chunk, indexes []region, err error) {
-	columns := m.Schema[1:]
+func findChunks(m *format.FileMetaData, columns []format.SchemaElement, end int64) (chunks []chunk, indexes []region, err error) {
 	for g, group := range m.RowGroups {
 		if group.NumRows < 0 || len(group.Columns) != len(columns) {
 			return nil, nil, fmt.Errorf("row group %d has %d rows and %d columns, but the schema has %d columns", g, group.NumRows, len(group.Columns), len(columns))
 		}
 		for i := range group.Columns {
-			c := chunk{column: i, meta: &group.Columns[i].MetaData, schema: &columns[i]}
-			if c.meta.Codec != m.RowGroups[0].Columns[i].MetaData.Codec {
-				return nil, nil, fmt.Errorf("row group %d, column %s: compressed with %s, but with %s in the first row group",
-					g, shown(c.schema.Name), c.meta.Codec, m.RowGroups[0].Columns[i].MetaData.Codec)
-			}
+			c := chunk{group: g, column: i, meta: &group.Columns[i].MetaData, schema: &columns[i]}
 			c.start, c.data = c.meta.DataPageOffset, c.meta.DataPageOffset
 			if c.meta.DictionaryPageOffset != 0 {
 				c.start = c.meta.DictionaryPageOffset
+			}
+			if group.NumRows == 0 { // writers leave offsets out
+				continue
 			}
 			size := c.meta.TotalCompressedSize
 			if size < 0 || c.meta.NumValues < 0 || size > 0 && (c.start < int64(len(magic)) || c.data < c.start || size > end-c.start || c.data-c.start >= size) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 const (
@@ -38,8 +39,17 @@ func parseHeader(b []byte) (h *format.PageHeader, length int, err error) {
 	return h, m.bytes, nil
 }
 
-// check fails unless a page can be decoded in little memory. It returns the memory that parquet-go needs for it.
-func (p *pages) check(h *format.PageHeader, body []byte) (memory int64, err error) {
+// content is a page without its compression.
+type content struct {
+	rows, present int             // present are not null; of a dictionary, both are its values
+	levels        []byte          // which rows are present, in the RLE/bit-packing hybrid encoding; unless the column is required
+	values        []byte          // of the rows that are present
+	encoding      format.Encoding // of the values
+	memory        int64           // that parquet-go needs for the page
+}
+
+// check fails unless a page can be decoded in little memory.
+func (p *pages) check(h *format.PageHeader, body []byte) (c content, err error) {
 	switch {
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
 		return p.checkDictionary(h, &h.DictionaryPageHeader.V, body)
@@ -48,70 +58,79 @@ func (p *pages) check(h *format.PageHeader, body []byte) (memory int64, err erro
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
 		return p.checkDataV2(h, &h.DataPageHeaderV2.V, body)
 	}
-	return 0, fmt.Errorf("page type %s is not supported, or has no header", h.Type)
+	return c, fmt.Errorf("page type %s is not supported, or has no header", h.Type)
 }
 
-func (p *pages) checkDictionary(h *format.PageHeader, d *format.DictionaryPageHeader, body []byte) (memory int64, err error) {
-	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
-		return 0, fmt.Errorf("invalid dictionary: %d values, encoding %s", d.NumValues, d.Encoding)
-	}
-	memory = int64(len(body)) + int64(h.UncompressedPageSize) + 4*int64(d.NumValues)
-	if body, err = p.decompress(h, body, memory); err != nil {
-		return 0, err
-	}
-	return memory, checkPlain(body, int(d.NumValues), p.schema)
-}
-
-func (p *pages) checkData(h *format.PageHeader, d *format.DataPageHeader, body []byte) (memory int64, err error) {
+func (p *pages) checkDictionary(h *format.PageHeader, d *format.DictionaryPageHeader, body []byte) (c content, err error) {
 	n := int(d.NumValues)
-	if memory, err = p.memory(h, n, d.Encoding); err != nil {
-		return 0, err
+	if n < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
+		return c, fmt.Errorf("invalid dictionary: %d values, encoding %s", n, d.Encoding)
 	}
-	if body, err = p.decompress(h, body, memory); err != nil {
-		return 0, err
+	c.memory = int64(len(body)) + int64(h.UncompressedPageSize) + 4*int64(n)
+	if body, err = p.decompress(h, body, c.memory); err != nil {
+		return c, err
 	}
+	c.rows, c.present, c.values, c.encoding = n, n, body, format.Plain
+	return c, checkPlain(body, n, p.schema)
+}
+
+func (p *pages) checkData(h *format.PageHeader, d *format.DataPageHeader, body []byte) (c content, err error) {
+	n := int(d.NumValues)
+	if c.memory, err = p.memory(h, n, d.Encoding); err != nil {
+		return c, err
+	}
+	if body, err = p.decompress(h, body, c.memory); err != nil {
+		return c, err
+	}
+	c.rows, c.present, c.encoding = n, n, d.Encoding
 	if p.optional() {
 		if len(body) < 4 || uint64(binary.LittleEndian.Uint32(body)) > uint64(len(body)-4) {
-			return 0, errCut
+			return c, errCut
 		}
 		if d.DefinitionLevelEncoding != format.RLE {
-			return 0, fmt.Errorf("encoding %s of nulls is not supported", d.DefinitionLevelEncoding)
+			return c, fmt.Errorf("encoding %s of nulls is not supported", d.DefinitionLevelEncoding)
 		}
 		end := 4 + int(binary.LittleEndian.Uint32(body))
-		if n, err = countPresent(body[4:end], n); err != nil {
-			return 0, fmt.Errorf("nulls: %w", err)
+		c.levels, body = body[4:end], body[end:]
+		if c.present, err = countPresent(c.levels, n); err != nil {
+			return c, fmt.Errorf("nulls: %w", err)
 		}
-		body = body[end:]
 	}
-	texts, err := checkValues(body, n, d.Encoding, p.schema)
-	return memory + texts, err
+	c.values = body
+	texts, err := checkValues(body, c.present, d.Encoding, p.schema)
+	c.memory += texts
+	return c, err
 }
 
-func (p *pages) checkDataV2(h *format.PageHeader, d *format.DataPageHeaderV2, body []byte) (memory int64, err error) {
+func (p *pages) checkDataV2(h *format.PageHeader, d *format.DataPageHeaderV2, body []byte) (c content, err error) {
 	n, nulls, repeats, levels := int(d.NumValues), int(d.NumNulls), int(d.RepetitionLevelsByteLength), int(d.DefinitionLevelsByteLength)
-	if memory, err = p.memory(h, n, d.Encoding); err != nil {
-		return 0, err
+	if c.memory, err = p.memory(h, n, d.Encoding); err != nil {
+		return c, err
 	}
 	if nulls < 0 || nulls > n || repeats < 0 || levels < 0 || repeats+levels > len(body) || nulls > 0 && !p.optional() {
-		return 0, fmt.Errorf("the header announces %d nulls among %d values, in %d bytes of %d", nulls, n, repeats+levels, len(body))
+		return c, fmt.Errorf("the header announces %d nulls among %d values, in %d bytes of %d", nulls, n, repeats+levels, len(body))
 	}
+	c.rows, c.present, c.encoding = n, n-nulls, d.Encoding
 	if p.optional() {
-		present, err := countPresent(body[repeats:repeats+levels], n)
+		c.levels = body[repeats : repeats+levels]
+		present, err := countPresent(c.levels, n)
 		if err == nil && present != n-nulls {
 			err = fmt.Errorf("found %d, but the header announces %d", n-present, nulls)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("nulls: %w", err)
+			return c, fmt.Errorf("nulls: %w", err)
 		}
 	}
 	body = body[repeats+levels:]
 	if !d.IsCompressed.Valid || d.IsCompressed.V {
-		if body, err = p.decompress(h, body, memory); err != nil {
-			return 0, err
+		if body, err = p.decompress(h, body, c.memory); err != nil {
+			return c, err
 		}
 	}
-	texts, err := checkValues(body, n-nulls, d.Encoding, p.schema)
-	return memory + texts, err
+	c.values = body
+	texts, err := checkValues(body, c.present, d.Encoding, p.schema)
+	c.memory += texts
+	return c, err
 }
 
 func (p *pages) optional() bool { return p.schema.RepetitionType.V == format.Optional }
@@ -149,6 +168,10 @@ func (p *pages) decompress(h *format.PageHeader, body []byte, memory int64) ([]b
 	size := int(h.UncompressedPageSize)
 	if cap(p.file.scratch) < size {
 		p.file.scratch = make([]byte, size)
+	}
+	if p.meta.Codec == format.Lz4Raw && p.file.File == nil { // parquet-go does not read the page
+		n, err := lz4.UncompressBlock(body, p.file.scratch[:size])
+		return p.file.scratch[:max(0, n)], err
 	}
 	return decompress(p.file.scratch[:0:size], body, p.meta.Codec)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // pages reads the pages of a chunk for parquet-go, which starts at the chunk or at its first data page and then reads page
@@ -80,33 +82,41 @@ func (p *pages) pageOf(offset int64) (start int64, err error) {
 
 // load reads and checks the page that starts at an offset.
 func (p *pages) load(start int64) error {
+	_, _, err := p.loadContent(start)
+	return err
+}
+
+// loadContent is load, and returns the page. It is valid until the next page is loaded.
+func (p *pages) loadContent(start int64) (h *format.PageHeader, c content, err error) {
 	p.page = region{} // until it is checked
 	for wanted := readHeader; ; wanted *= 4 {
 		b, err := p.read(start, wanted)
 		if err != nil {
-			return err
+			return nil, c, err
 		}
 		h, size, err := parseHeader(b)
 		if errors.Is(err, errShort) && len(b) == wanted && wanted < maxHeader {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, c, err
 		}
 		page := region{start, start + int64(size) + int64(h.CompressedPageSize)}
 		if page.end > p.end || page.start < p.data && page.end > p.data {
-			return fmt.Errorf("the page ends at byte %d, beyond its column", page.end)
+			return nil, c, fmt.Errorf("the page ends at byte %d, beyond its column", page.end)
 		}
 		if b, err = p.read(start, int(page.end-start)); err != nil {
-			return err
+			return nil, c, err
 		}
-		memory, err := p.check(h, b[size:])
-		if err != nil {
-			return err
+		if err := checkSum(h, b[size:]); p.file.File == nil && err != nil {
+			return nil, c, err
+		}
+		if c, err = p.check(h, b[size:]); err != nil {
+			return nil, c, err
 		}
 		p.page = page
 		p.remember()
-		return p.file.take(p, h, memory)
+		return h, c, p.file.take(p, h, c.memory)
 	}
 }
 
