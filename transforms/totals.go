@@ -7,17 +7,17 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func([]byte), func([]byte), error](&sumFn{})
+	dofn.Register(&sumFn{})
 }
 
 // SumTotals adds up the totals of all bundles and validates the input. It takes a PCollection<[]byte> of Totals and
@@ -100,6 +100,9 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		first += "; " + swapped
 	}
 	switch {
+	case documents == 0 && rejected == 0 && t.Drops.OtherRecords > 0:
+		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: no record of the input is a page (%s other records); a WARC file is read with --format=warc, a WET file with --format=wet",
+			humanize.Comma(t.Drops.OtherRecords)))
 	case documents == 0 && rejected == 0:
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
 	case documents == 0:

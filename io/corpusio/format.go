@@ -47,7 +47,7 @@ type LayoutError struct{ File, Problem string }
 func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
-var formats = []Format{tsv{}}
+var formats = []Format{warc{"wet", "conversion"}, warc{"warc", "response"}, tsv{}}
 
 // FormatNames returns the values of --format.
 func FormatNames() (names []string) {
@@ -153,7 +153,10 @@ type Reader interface {
 }
 
 // Skipped counts records that are neither documents nor malformed.
-type Skipped struct{ Blank, Headers int64 }
+type Skipped struct {
+	Blank, Headers int64 // lines
+	Records        int64 // of a web archive: requests, images, errors of servers
+}
 
 // FirstLabel returns the first 256 bytes of the first label of a file, or "" if there is none.
 func FirstLabel(ctx context.Context, f File, reading Reading) (label string, err error) {

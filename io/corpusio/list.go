@@ -86,7 +86,7 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, reading
 		return f, err
 	}
 	h := Head{File: f}
-	if h.Bytes, err = readHead(ctx, f); err != nil {
+	if h.Bytes, err = readHead(ctx, f, reading); err != nil {
 		return f, err
 	}
 	format := formatNamed(reading.Format)
@@ -106,11 +106,11 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, reading
 const headBytes = 16 << 10
 
 // readHead returns the start of the decompressed content. It ignores corrupt data, which the reading reports.
-func readHead(ctx context.Context, f File) ([]byte, error) {
+func readHead(ctx context.Context, f File, reading Reading) ([]byte, error) {
 	if f.Size == 0 || len(formats) == 1 {
 		return nil, nil
 	}
-	s, err := openStream(ctx, Range{f, 0, f.Size}, 0)
+	s, err := openStream(ctx, Range{f, 0, f.Size}, 0, reading)
 	if err != nil {
 		return nil, err
 	}

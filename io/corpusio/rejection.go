@@ -22,6 +22,8 @@ const (
 	BareReturn Reason = "bare_return"
 	LongLabel  Reason = "long_label"
 	InnerMark  Reason = "inner_mark"
+	BadWARC    Reason = "bad_warc"
+	BadHTTP    Reason = "bad_http"
 )
 
 // Sentence explains the reason to a user.
@@ -32,7 +34,7 @@ func (r Reason) Sentence() string {
 	case EmptyLabel:
 		return "the label is empty"
 	case TooLong:
-		return "the line is longer than --max_record_bytes"
+		return "the line or record is longer than --max_record_bytes"
 	case NulLabel:
 		return "the label contains NUL bytes; the text is probably UTF-16 or UTF-32"
 	case BareReturn:
@@ -41,6 +43,10 @@ func (r Reason) Sentence() string {
 		return fmt.Sprintf("the label is longer than %d bytes", MaxLabelBytes)
 	case InnerMark:
 		return "the line contains a byte-order mark and then another tab; probably files were joined without a newline between them"
+	case BadWARC:
+		return "the WARC record has no valid header"
+	case BadHTTP:
+		return "the HTTP response of the WARC record has no valid header, or its body is not in the encoding that the header says"
 	}
 	return string(r)
 }

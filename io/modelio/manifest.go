@@ -83,12 +83,13 @@ type Counts struct {
 
 // Drops counts what was read but not counted, by reason.
 type Drops struct {
-	Lines      map[corpusio.Reason]int64 `json:"rejected_lines"`
-	BlankLines int64                     `json:"blank_lines"`
-	Headers    int64                     `json:"header_lines,omitempty"` // skipped by --header
-	StopWords  int64                     `json:"stop_words"`
-	Overlong   int64                     `json:"overlong_words"`
-	Replaced   int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
+	Lines        map[corpusio.Reason]int64 `json:"rejected_lines"`
+	BlankLines   int64                     `json:"blank_lines"`
+	Headers      int64                     `json:"header_lines,omitempty"`  // skipped by --header
+	OtherRecords int64                     `json:"other_records,omitempty"` // of web archives: what is not a page
+	StopWords    int64                     `json:"stop_words"`
+	Overlong     int64                     `json:"overlong_words"`
+	Replaced     int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
 }
 
 // Success is the content of _SUCCESS.
