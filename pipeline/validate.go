@@ -21,6 +21,7 @@ const (
 	MaxNgram       = 100
 	MaxRecordBytes = 256 << 20
 	MaxClasses     = 10_000_000
+	MaxExpansion   = 1_000_000_000
 	MaxShards      = 10_000
 )
 
@@ -38,6 +39,8 @@ func (d Documents) Validate() error {
 		return modelio.Usagef("--stop_words: requires --analyzer=word, and cannot be used with --analyzer=%s", a.Unit)
 	case d.Reading.MaxRecordBytes < 1 || d.Reading.MaxRecordBytes > MaxRecordBytes:
 		return modelio.Usagef("--max_record_bytes=%d: must be 1 byte to %s", d.Reading.MaxRecordBytes, humanize.IBytes(MaxRecordBytes))
+	case d.Reading.MaxExpansion < 0 || d.Reading.MaxExpansion > MaxExpansion:
+		return modelio.Usagef("--max_expansion_ratio=%d: must be 1 to %d", d.Reading.MaxExpansion, MaxExpansion)
 	case a.NameBytes(d.Reading.MaxRecordBytes) > kernel.MaxNameBytes:
 		return modelio.Usagef("--ngrams=%d,%d: the features of one document of --max_record_bytes=%d could exceed 2 GB; reduce either flag", least, most, d.Reading.MaxRecordBytes)
 	case d.MaxRejected.Text == "":

@@ -318,7 +318,7 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	}
 	read.Spans = []corpusio.Span{reader.Span()}
 	skipped := reader.Skipped()
-	read.Drops.BlankLines, read.Drops.Headers = skipped.Blank, skipped.Headers
+	read.Drops.BlankLines, read.Drops.Headers, read.Drops.OtherRecords = skipped.Blank, skipped.Headers, skipped.Records
 	read.Drops.OtherClasses.Documents, read.OtherLabels = skipped.OtherClasses, skipped.OtherLabels
 	w.totals.add(read)
 	return nil

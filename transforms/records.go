@@ -71,6 +71,7 @@ func (t *Totals) add(o Totals) {
 	t.MoreLabels += o.MoreLabels
 	t.Drops.BlankLines += o.Drops.BlankLines
 	t.Drops.Headers += o.Drops.Headers
+	t.Drops.OtherRecords += o.Drops.OtherRecords
 	t.Drops.StopWords += o.Drops.StopWords
 	t.Drops.Overlong += o.Drops.Overlong
 	t.Drops.Replaced += o.Drops.Replaced

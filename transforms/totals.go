@@ -112,6 +112,9 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	switch {
 	case counted == 0 && rejected == 0 && len(t.Skipped) > 0:
 		return p.verdict(modelio.ExitData, "no documents before the damage: "+corruptFiles(t.Skipped))
+	case counted == 0 && rejected == 0 && t.Drops.OtherRecords > 0:
+		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: no record of the input is a page (%s other records); a WARC file is read with --format=warc, a WET file with --format=wet",
+			humanize.Comma(t.Drops.OtherRecords)))
 	case counted == 0 && rejected == 0:
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
 	case counted == 0:

@@ -116,10 +116,10 @@ func TestGoogleCloudStorageFailures(t *testing.T) {
 	}{
 		{"gs://b/none.tsv", "gs://b/out", "gs://b/none.tsv: no such object"},
 		{"gs://b/none/*", "gs://b/out", "gs://b/none/*: no file matches --input"},
-		{"gs://b/in", "gs://b/out", "gs://b/in: is a folder; name its files, as in 'gs://b/in/*'"},
+		{"gs://b/none/", "gs://b/out", "gs://b/none/: no such object"},
 		{"gs://none/*", "gs://b/out", "gs://none/*: no such bucket"},
 		{"gs://b/in/*", "gs://none/out", "gs://none/out: no such bucket"},
-		{"gs://b/in/*", "gs://b/in", "gs://b/in: not empty, contains hamilton.tsv; choose another --output"},
+		{"gs://b/in", "gs://b/in", "gs://b/in: not empty, contains hamilton.tsv; choose another --output"},
 		{"gs://b/in/*", "gs:///out", "gs:///out: has no bucket; a name is gs://bucket/object"},
 		{"s3://b/in/*", "gs://b/out", "s3://b/in/*: s3:// is not supported; use a file path or faulty:// or gs://"},
 	} {

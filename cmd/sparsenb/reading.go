@@ -10,6 +10,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/pipeline"
 )
 
 // readingFlags define how files become documents.
@@ -27,7 +28,7 @@ func addReadingFlags(fs *flag.FlagSet) *readingFlags {
 		textColumn:     fs.String("text_column", "", "=NAME|N,… columns of the text, by name or by number from 1; several are joined by a space (default: by its name, such as text or review)"),
 		featureNames:   fs.String("feature_names", "", "=FILE names of the features of --format=svmlight, one per line: line 1 names index 1"),
 		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=SIZE maximum length of a line or record; longer ones count as malformed"),
-		maxExpansion:   fs.String("max_expansion_ratio", strconv.Itoa(corpusio.DefaultMaxExpansion), "=N how many times its size a compressed file may grow; beyond that it is refused"),
+		maxExpansion:   fs.String("max_expansion_ratio", strconv.Itoa(corpusio.DefaultMaxExpansion), "=N how many times its size a compressed file of more than 64 MiB of content may decompress to; beyond that it is an error"),
 		onCorrupt:      fs.String("on_corrupt_file", "fail", "=fail|skip what to do with a file that is damaged: fail, or count the documents before the damage"),
 		labels:         addLabelFlags(fs),
 	}
@@ -50,6 +51,9 @@ func (f *readingFlags) parse(ctx context.Context) (r corpusio.Reading, err error
 	}
 	if r.MaxExpansion, err = parseInt("max_expansion_ratio", *f.maxExpansion); err != nil {
 		return r, err
+	}
+	if r.MaxExpansion == 0 {
+		return r, modelio.Usagef("--max_expansion_ratio=0: must be 1 to %d", pipeline.MaxExpansion)
 	}
 	if r.SkipCorrupt = *f.onCorrupt == "skip"; !r.SkipCorrupt && *f.onCorrupt != "fail" {
 		return r, modelio.Usagef("--on_corrupt_file=%s: must be fail or skip", *f.onCorrupt)

@@ -22,6 +22,8 @@ const (
 	Gzip  Compression = "gzip"
 	Zstd  Compression = "zstd"
 	Bzip2 Compression = "bzip2"
+	Xz    Compression = "xz"
+	Lz4   Compression = "lz4"
 )
 
 // detectCompression reads the first bytes of a file.
@@ -48,6 +50,10 @@ func compressionOf(head []byte) Compression {
 		return Gzip
 	case len(head) >= 4 && isZstd(binary.LittleEndian.Uint32(head)):
 		return Zstd
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return Xz
+	case bytes.HasPrefix(head, []byte("\x04\x22\x4d\x18")):
+		return Lz4
 	case len(head) >= 10 && string(head[:3]) == "BZh" && '1' <= head[3] && head[3] <= '9':
 		// A block starts with the digits of π, an empty file ends with those of √π.
 		if s := string(head[4:10]); s == "\x31\x41\x59\x26\x53\x59" || s == "\x17\x72\x45\x38\x50\x90" {
@@ -71,8 +77,7 @@ func unsupported(name string, c Compression, head []byte) string {
 		return ""
 	}
 	for magic, cause := range map[string]string{
-		"\xfd7zXZ\x00":       "compressed with xz, which is not supported; decompress it, or compress it with gzip, zstd or bzip2",
-		"\x04\x22\x4d\x18":   "compressed with lz4, which is not supported; decompress it, or compress it with gzip, zstd or bzip2",
+		"\x02\x21\x4c\x18":   "the legacy format of lz4 is not supported, because it has no end mark; compress the file with lz4 without -l",
 		"PK\x03\x04":         "zip archives are not supported; extract the files",
 		"7z\xbc\xaf\x27\x1c": "7z archives are not supported; extract the files",
 	} {
@@ -81,7 +86,7 @@ func unsupported(name string, c Compression, head []byte) string {
 		}
 	}
 	whole := bytes.ToValidUTF8(head[:max(0, len(head)-utf8.UTFMax+1)], nil) // the last character may be incomplete
-	if suffix := path.Ext(name); slices.Contains([]string{".gz", ".zst", ".bz2"}, suffix) && len(whole) < len(head)-utf8.UTFMax+1 {
+	if suffix := path.Ext(name); slices.Contains([]string{".gz", ".zst", ".bz2", ".xz", ".lz4"}, suffix) && len(whole) < len(head)-utf8.UTFMax+1 {
 		return "the name ends in " + suffix + ", but the content is neither compressed nor text; the file is damaged"
 	}
 	return ""

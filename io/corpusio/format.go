@@ -49,6 +49,8 @@ func (e *LayoutError) Error() string { return e.File + ": " + e.Problem }
 // formats are asked in this order whether a file is theirs. TSV comes last, since any text may be TSV.
 var formats = []Format{
 	parquet{},
+	warc{"wet", "conversion"},
+	warc{"warc", "response"},
 	jsonl{},
 	fastText{},
 	svmlight{},
@@ -165,7 +167,8 @@ type Reader interface {
 
 // Skipped counts records that are neither documents nor malformed.
 type Skipped struct {
-	Blank, Headers int64
+	Blank, Headers int64 // lines
+	Records        int64 // of a web archive: requests, images, errors of servers
 
 	OtherClasses int64       // documents that have no label of Reading.Classes
 	OtherLabels  LabelCounts // documents by the labels that were left out

@@ -36,15 +36,15 @@ type lines struct {
 	err      error
 }
 
-// openLines opens a range. Lines of more than maxBytes are not kept in memory.
-func openLines(ctx context.Context, r Range, maxBytes int) (*lines, error) {
+// openLines opens a range. Lines of more than reading.MaxRecordBytes are not kept in memory.
+func openLines(ctx context.Context, r Range, reading Reading) (*lines, error) {
 	// A newline just before the range means that a line starts where the range does.
 	from := max(r.Start-1, 0)
-	s, err := openStream(ctx, r, from)
+	s, err := openStream(ctx, r, from, reading)
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{stream: s, maxBytes: maxBytes, position: from, limit: -1}
+	l := &lines{stream: s, maxBytes: reading.MaxRecordBytes, position: from, limit: -1}
 	size := int64(bufferBytes)
 	if r.File.Compression == Plain {
 		l.limit = r.End

@@ -141,7 +141,7 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, label s
 		return f, err
 	}
 	h := Head{File: f}
-	if h.Bytes, err = readHead(ctx, f); err != nil {
+	if h.Bytes, err = readHead(ctx, f, reading); err != nil {
 		return f, err
 	}
 	format := formatNamed(reading.Format)
@@ -164,11 +164,11 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, label s
 const headBytes = 16 << 10
 
 // readHead returns the start of the decompressed content. It ignores corrupt data, which the reading reports.
-func readHead(ctx context.Context, f File) ([]byte, error) {
+func readHead(ctx context.Context, f File, reading Reading) ([]byte, error) {
 	if f.Size == 0 || len(formats) == 1 {
 		return nil, nil
 	}
-	s, err := openStream(ctx, Range{f, 0, f.Size}, 0)
+	s, err := openStream(ctx, Range{f, 0, f.Size}, 0, reading)
 	if err != nil {
 		return nil, err
 	}

@@ -45,9 +45,11 @@ const (
 	AfterJSON Reason = "after_json"
 )
 
-// The reasons of text files.
+// The reasons of text files and web archives.
 const (
 	LongFile Reason = "long_file"
+	BadWARC  Reason = "bad_warc"
+	BadHTTP  Reason = "bad_http"
 )
 
 var sentences = map[Reason]string{
@@ -74,6 +76,8 @@ var sentences = map[Reason]string{
 	NotObject: "the line is valid JSON, but not an object in braces",
 	AfterJSON: "more text follows the JSON object on its line",
 
+	BadWARC:  "the WARC record has no valid header",
+	BadHTTP:  "the HTTP response of the WARC record has no valid header, or its body is not in the encoding that the header says",
 	LongFile: "the file is longer than --max_record_bytes; if each line is a document, use --format=text",
 }
 

@@ -2,6 +2,7 @@ package corpusio
 
 import (
 	"bufio"
+	"cmp"
 	"compress/bzip2"
 	"context"
 	"errors"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 )
@@ -34,8 +37,12 @@ func (e *CorruptError) Error() string {
 const (
 	bufferBytes = 256 << 10
 
-	// maxZstdWindow is the most memory that a .zst file may ask for: the window of zstd --ultra --long=27.
-	maxZstdWindow = 128 << 20
+	// maxWindow is the most memory that a .zst or .xz file may ask for: the window of zstd --ultra --long=27. That of
+	// xz -9 is half of it.
+	maxWindow = 128 << 20
+
+	// minExpansion is a size in bytes that any file may be decompressed to.
+	minExpansion = 64 << 20
 )
 
 // stream is the decompressed content of a file from an offset on. It knows nothing of lines or documents.
@@ -45,11 +52,14 @@ type stream struct {
 	ahead   *bufio.Reader // between stored and content, if the decompressor needs one
 	opening error         // of the decompressor; Read returns it
 	free    func()
+
+	expanded     int64 // bytes of content that were read
+	maxExpansion int64 // times the size of a compressed file, and more than minExpansion, are too many
 }
 
 // openStream opens a range of a file for reading from an offset, at or before its start. Reading may go on beyond the
 // range; the checksum is that of the range.
-func openStream(ctx context.Context, r Range, from int64) (*stream, error) {
+func openStream(ctx context.Context, r Range, from int64, reading Reading) (*stream, error) {
 	store, err := fileio.For(r.File.Name)
 	if err != nil {
 		return nil, err
@@ -58,7 +68,11 @@ func openStream(ctx context.Context, r Range, from int64) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{stored: stored{file: f, span: Span{File: r.File, Start: r.Start, End: r.End}, at: from}, free: func() {}}
+	s := &stream{
+		stored:       stored{file: f, span: Span{File: r.File, Start: r.Start, End: r.End}, at: from},
+		free:         func() {},
+		maxExpansion: int64(cmp.Or(reading.MaxExpansion, DefaultMaxExpansion)),
+	}
 	switch r.File.Compression {
 	case Plain:
 		s.content = &s.stored
@@ -67,13 +81,19 @@ func openStream(ctx context.Context, r Range, from int64) (*stream, error) {
 		s.content, s.opening = gzip.NewReader(s.ahead)
 	case Zstd:
 		var z *zstd.Decoder
-		z, s.opening = zstd.NewReader(&s.stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		z, s.opening = zstd.NewReader(&s.stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if s.opening == nil {
 			s.content, s.free = z, z.Close
 		}
 	case Bzip2:
 		s.ahead = bufio.NewReaderSize(&s.stored, bufferBytes)
 		s.content = bzip2.NewReader(s.ahead)
+	case Xz:
+		s.ahead = bufio.NewReaderSize(&s.stored, bufferBytes)
+		s.content, s.opening = xz.NewReader(s.ahead, maxWindow)
+	case Lz4:
+		s.ahead = bufio.NewReaderSize(&s.stored, bufferBytes)
+		s.content = lz4.NewReader(s.ahead) // decompresses in this goroutine, with blocks of at most 8 MiB
 	default:
 		return nil, errors.Join(fmt.Errorf("%s: unknown compression %q", r.File.Name, r.File.Compression), f.Close())
 	}
@@ -85,21 +105,35 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	if err = s.opening; err == nil {
 		n, err = s.content.Read(p)
 	}
-	if err == nil || s.opening == nil && err == io.EOF {
+	if s.expanded += int64(n); s.expandsTooFar() {
+		return n, s.corrupt(fmt.Sprintf("decompresses to more than %d times its size; if it is not a decompression bomb, raise --max_expansion_ratio", s.maxExpansion))
+	}
+	switch {
+	case err == nil, s.opening == nil && err == io.EOF:
 		return n, err
-	}
-	if s.stored.err != nil { // a retry may help
+	case s.stored.err != nil: // a retry may help
 		return n, s.stored.err
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, xz.ErrBuf):
+		return n, s.corrupt("the compressed data is truncated")
+	case errors.Is(err, xz.ErrMemlimit):
+		return n, s.corrupt("needs more than 128 MiB of memory to decompress; compress it with xz -9 or less")
 	}
-	cause := "the compressed data is corrupt (" + strings.TrimPrefix(err.Error(), "bzip2 data invalid: ") + ")"
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		cause = "the compressed data is truncated"
-	}
+	return n, s.corrupt("the compressed data is corrupt (" + strings.TrimPrefix(err.Error(), "bzip2 data invalid: ") + ")")
+}
+
+// expandsTooFar reports whether a compressed file has more content than it may have.
+func (s *stream) expandsTooFar() bool {
+	f := s.stored.span.File
+	return f.Compression != Plain && s.expanded > minExpansion && s.expanded/s.maxExpansion >= f.Size
+}
+
+// corrupt returns an error for the place in the file up to which the content was read.
+func (s *stream) corrupt(cause string) *CorruptError {
 	offset := s.stored.at
 	if s.ahead != nil {
 		offset -= int64(s.ahead.Buffered())
 	}
-	return n, &CorruptError{s.stored.span.File.Name, offset, cause}
+	return &CorruptError{s.stored.span.File.Name, offset, cause}
 }
 
 // BytesRead returns how many stored bytes have been read from the start of the range on.

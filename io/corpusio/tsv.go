@@ -19,7 +19,7 @@ func (tsv) Split(_ context.Context, f File, size int64, _ Reading) ([]Range, err
 }
 
 func (tsv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}

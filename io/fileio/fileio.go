@@ -60,7 +60,8 @@ type Condition struct {
 // ErrUnavailable where they apply.
 type Store interface {
 	// Glob lists the files that match a pattern of path.Match, sorted by name. A name without wildcards must be that
-	// of a file. For a pattern that matches nothing the list is empty.
+	// of a file, or of a folder: then all files in it and below are listed, except those whose name is Ignored, or that
+	// of a folder in between. For a pattern that matches nothing the list is empty.
 	Glob(ctx context.Context, pattern string) ([]Info, error)
 
 	// List lists the files and folders directly in a folder, sorted by name; the names of folders end in a slash. A
@@ -147,6 +148,10 @@ func Absolute(name string) (string, error) {
 	absolute, err := filepath.Abs(name)
 	return absolute, named(name, err)
 }
+
+// Ignored reports whether Glob passes over files and folders of that name in a folder: those that start with a dot or an
+// underscore, as for Spark and Hive.
+func Ignored(base string) bool { return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") }
 
 // Join appends elements to the name of a folder.
 func Join(dir string, parts ...string) string {

@@ -19,7 +19,7 @@ func (local) Glob(_ context.Context, pattern string) ([]Info, error) {
 	i, err := os.Stat(pattern)
 	switch {
 	case err == nil && i.IsDir():
-		return nil, fmt.Errorf("%s: is a folder; name its files, as in '%s/*'", pattern, strings.TrimRight(pattern, "/"))
+		return filesBelow(pattern, i)
 	case err == nil && !i.Mode().IsRegular():
 		return nil, irregular(pattern)
 	case err == nil:
@@ -45,6 +45,45 @@ func (local) Glob(_ context.Context, pattern string) ([]Info, error) {
 	}
 	slices.SortFunc(w.files, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
 	return w.files, nil
+}
+
+// filesBelow lists the files in a folder and in those below it, as Store.Glob says. It follows symlinks.
+func filesBelow(dir string, i fs.FileInfo) (files []Info, err error) {
+	var descend func(dir string, above []fs.FileInfo) error
+	descend = func(dir string, above []fs.FileInfo) error {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return named(dir, err)
+		}
+		for _, e := range entries {
+			name := Join(dir, e.Name())
+			if Ignored(e.Name()) {
+				continue
+			}
+			i, err := os.Stat(name)
+			switch {
+			case err != nil:
+				return named(name, err)
+			case i.IsDir() && slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, i) }):
+				return fmt.Errorf("%s: is a symlink to a folder that contains it; remove it, or name the files with a pattern", name)
+			case i.IsDir():
+				err = descend(name, append(slices.Clip(above), i))
+			case !i.Mode().IsRegular():
+				err = irregular(name)
+			default:
+				files = append(files, infoOf(name, i))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := descend(dir, []fs.FileInfo{i}); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(files, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
+	return files, nil
 }
 
 type walk struct {

@@ -98,12 +98,13 @@ type Counts struct {
 
 // Drops counts what was read but not counted, by reason.
 type Drops struct {
-	Lines      map[corpusio.Reason]int64 `json:"rejected_lines"`
-	BlankLines int64                     `json:"blank_lines"`
-	Headers    int64                     `json:"header_lines,omitempty"` // skipped by --header
-	StopWords  int64                     `json:"stop_words"`
-	Overlong   int64                     `json:"overlong_words"`
-	Replaced   int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
+	Lines        map[corpusio.Reason]int64 `json:"rejected_lines"`
+	BlankLines   int64                     `json:"blank_lines"`
+	Headers      int64                     `json:"header_lines,omitempty"`  // skipped by --header
+	OtherRecords int64                     `json:"other_records,omitempty"` // of web archives: what is not a page
+	StopWords    int64                     `json:"stop_words"`
+	Overlong     int64                     `json:"overlong_words"`
+	Replaced     int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
 
 	Files     []FileRejects `json:"rejected_by_file,omitempty"` // those with the most rejections, at most MaxRejectFiles
 	MoreFiles int           `json:"more_files,omitempty"`       // with rejections, beside these

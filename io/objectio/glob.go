@@ -34,21 +34,24 @@ func (s *Store) Glob(ctx context.Context, pattern string) ([]fileio.Info, error)
 		}
 	}
 	if !strings.ContainsAny(object, wildcards) {
-		return nil, s.explainAbsent(ctx, pattern)
+		return s.filesBelow(ctx, pattern)
 	}
 	return s.match(ctx, pattern, bucket, object)
 }
 
-// explainAbsent returns why there is no object of that name.
-func (s *Store) explainAbsent(ctx context.Context, name string) error {
-	found, err := s.list(ctx, name, s.folder(name), "/", 1)
+// filesBelow lists the objects of a folder and of those below it, as Store.Glob says.
+func (s *Store) filesBelow(ctx context.Context, name string) ([]fileio.Info, error) {
+	found, err := s.list(ctx, name, s.folder(name), "", 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(found) > 0 {
-		return fmt.Errorf("%s: is a folder; name its files, as in '%s/*'", name, strings.TrimRight(name, "/"))
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, &Error{"no such object", fs.ErrNotExist, nil})
 	}
-	return fmt.Errorf("%s: %w", name, &Error{"no such object", fs.ErrNotExist, nil})
+	above := len(strings.TrimRight(name, "/")) + 1
+	return slices.DeleteFunc(found, func(f fileio.Info) bool {
+		return strings.HasSuffix(f.Name, "/") || slices.ContainsFunc(strings.Split(f.Name[above:], "/"), fileio.Ignored)
+	}), nil
 }
 
 func (s *Store) match(ctx context.Context, pattern, bucket, object string) ([]fileio.Info, error) {

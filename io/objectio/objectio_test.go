@@ -46,7 +46,6 @@ func TestNames(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for pattern, want := range map[string]string{
-		"memory://b":       "memory://b: is a folder; name its files, as in 'memory://b/*'",
 		"memory://b*/file": "memory://b*/file: the name of a bucket cannot be a pattern",
 		"memory:///file":   "memory:///file: has no bucket; a name is memory://bucket/object",
 		"memory://b/in/x":  "memory://b/in/x: no such object",
