@@ -74,7 +74,7 @@ func (csv) Split(ctx context.Context, f File, size int64, reading Reading) ([]Ra
 	}
 	// A newline may be part of a quoted field, and only the rows before it can tell. So all rows are parsed here.
 	layout.width = 0
-	rows, err := openCSVRows(ctx, Range{f, 0, f.Size}, layout, reading.MaxRecordBytes)
+	rows, err := openCSVRows(ctx, Range{f, 0, f.Size}, layout, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +95,15 @@ func (csv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := openCSVRows(ctx, r, layout, o.MaxRecordBytes)
+	rows, err := openCSVRows(ctx, r, layout, o.Reading)
 	if err != nil {
 		return nil, err
 	}
 	return &csvReader{csvRows: rows, layout: layout, options: o}, nil
 }
 
-func openCSVRows(ctx context.Context, r Range, layout csvLayout, maxBytes int) (*csvRows, error) {
-	l, err := openLines(ctx, r, maxBytes)
+func openCSVRows(ctx context.Context, r Range, layout csvLayout, reading Reading) (*csvRows, error) {
+	l, err := openLines(ctx, r, reading)
 	if err != nil {
 		return nil, err
 	}

@@ -473,7 +473,7 @@ func TestUnclosedQuotesTakeLinearTimeAndLittleMemory(t *testing.T) {
 			text := "label,text\n" + line + strings.Repeat("a,\"\"\n", 1000) + strings.Repeat(line, (8<<20)/len(line)) + tail
 			name := save(t, "in.csv", []byte(text))
 			f := File{Format: "csv", Layout: "delimiter=comma columns=2 label=1 text=2"}
-			rows, err := openCSVRows(t.Context(), Range{fileOf(t, name, f), 0, int64(len(text))}, csvLayout{delimiter: ',', width: 2}, limit)
+			rows, err := openCSVRows(t.Context(), Range{fileOf(t, name, f), 0, int64(len(text))}, csvLayout{delimiter: ',', width: 2}, Reading{MaxRecordBytes: limit})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ func (fastText) Split(_ context.Context, f File, size int64, _ Reading) ([]Range
 }
 
 func (fastText) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func readNames(ctx context.Context, store fileio.Store, info fileio.Info, readin
 	if f.Compression, err = detectCompression(ctx, store, info.Name); err != nil {
 		return nil, err
 	}
-	l, err := openLines(ctx, Range{f, 0, f.Size}, reading.MaxRecordBytes)
+	l, err := openLines(ctx, Range{f, 0, f.Size}, reading)
 	if err != nil {
 		return nil, err
 	}

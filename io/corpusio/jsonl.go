@@ -68,7 +68,8 @@ func eachRecord(ctx context.Context, f File, reading Reading, visit func(record 
 	if f.Size == 0 {
 		return true, nil
 	}
-	l, err := openLines(ctx, Range{f, 0, f.Size}, cmp.Or(reading.MaxRecordBytes, describeBytes))
+	reading.MaxRecordBytes = cmp.Or(reading.MaxRecordBytes, describeBytes)
+	l, err := openLines(ctx, Range{f, 0, f.Size}, reading)
 	if err != nil {
 		return false, err
 	}
@@ -198,7 +199,7 @@ func (jsonl) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 			return nil, fmt.Errorf("%s: the layout %q: %w", r.File.Name, r.File.Layout, err)
 		}
 	}
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func TestJSONKeys(t *testing.T) {
 			f := File{Compression: how, Label: c.label}
 			f.Name = save(t, "in", pack(t, how, []byte(c.content)))
 			f.Size = mustList(t, f.Name, Reading{Format: "tsv"}).Size
-			head, err := readHead(t.Context(), f)
+			head, err := readHead(t.Context(), f, Reading{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +271,7 @@ func TestDetection(t *testing.T) {
 			t.Errorf("%.50q: %s, want %s", content, got, want)
 		}
 	}
-	for from, want := range map[LabelFrom]string{FromFolder: "file", FromFile: "text", FromPattern: "text"} {
+	for from, want := range map[LabelFrom]string{FromFolder: "file", FromFile: "text"} {
 		if f := mustList(t, save(t, "in", []byte("some text\n")), Reading{LabelFrom: from}); f.Format != want {
 			t.Errorf("%s: %q, want %s", from, f.Format, want)
 		}

@@ -115,8 +115,8 @@ func (r *fixedReader) Next(d *Document) bool {
 
 func (r *fixedReader) Skipped() Skipped { return Skipped{Blank: 7} }
 
-// document returns a document with labels that are separated by spaces.
-func document(labels string) Document {
+// labeledWith returns a document with labels that are separated by spaces.
+func labeledWith(labels string) Document {
 	var d Document
 	for i, label := range strings.Split(labels, " ") {
 		if i == 0 {
@@ -149,7 +149,7 @@ func TestLabelsAreChosen(t *testing.T) {
 	} {
 		var list []Document
 		for _, labels := range documents {
-			list = append(list, document(labels))
+			list = append(list, labeledWith(labels))
 		}
 		rejected := 0
 		r := newLabeledReader(&fixedReader{documents: list}, File{Label: c.file}, Options{Reading: c.reading, Reject: func(Rejection) { rejected++ }})

@@ -25,7 +25,7 @@ type File struct {
 
 // hasRows reports whether offsets of documents are row numbers.
 func (f File) hasRows() bool {
-	return f.Format == (parquet{}).Name() || f.Format == (matrix{}).Name() && f.Layout == parquetLayout
+	return f.Format == (parquet{}).Name() || f.Format == (matrix{}).Name() && f.Layout == inParquet
 }
 
 // Place is where a document is in the file, such as "byte 17" or, in Parquet, "row 17".

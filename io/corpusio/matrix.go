@@ -18,8 +18,8 @@ type matrix struct{}
 
 // The layouts of matrices.
 const (
-	csvLayout     = "csv"
-	parquetLayout = "parquet"
+	inCSV     = "csv"
+	inParquet = "parquet"
 )
 
 func (matrix) Name() string { return "matrix" }
@@ -33,24 +33,24 @@ func (matrix) Describe(ctx context.Context, h Head, reading Reading) (string, er
 		return "", nil
 	}
 	if isParquet(h) {
-		return parquetLayout, withTable(ctx, h.File, func(t *parquetio.Table) error {
+		return inParquet, withTable(ctx, h.File, func(t *parquetio.Table) error {
 			_, err := tableMatrix(h.File, t, reading)
 			return err
 		})
 	}
 	_, err := readMatrixHeader(ctx, h.File, reading)
-	return csvLayout, err
+	return inCSV, err
 }
 
 func (matrix) Split(ctx context.Context, f File, size int64, _ Reading) ([]Range, error) {
-	if f.Layout == parquetLayout {
+	if f.Layout == inParquet {
 		return splitTable(ctx, f, size)
 	}
 	return splitLines(f, size), nil
 }
 
 func (matrix) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	if r.File.Layout == parquetLayout {
+	if r.File.Layout == inParquet {
 		return openTableMatrix(ctx, r, o)
 	}
 	return openTextMatrix(ctx, r, o)
@@ -208,7 +208,7 @@ func readMatrixHeader(ctx context.Context, f File, reading Reading) (*matrixHead
 	if reading.Header == Absent {
 		return nil, &LayoutError{f.Name, "--header=false: a matrix needs a first line that names the columns, which are the features"}
 	}
-	l, err := openLines(ctx, Range{f, 0, f.Size}, reading.MaxRecordBytes)
+	l, err := openLines(ctx, Range{f, 0, f.Size}, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func openTextMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}

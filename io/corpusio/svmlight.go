@@ -72,7 +72,7 @@ func (svmlight) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (plainText) Split(_ context.Context, f File, size int64, _ Reading) ([]Rang
 }
 
 func (plainText) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}

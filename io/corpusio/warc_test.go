@@ -34,7 +34,7 @@ func readCrawl(t testing.TB, b []byte, maxRecord int) (c crawl, err error) {
 	if err := os.WriteFile(name, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	files, err := List(t.Context(), []string{name}, Reading{LabelFrom: FromPattern})
+	files, err := ListLabeled(t.Context(), []Pattern{{Glob: name, Label: "crawl"}}, Reading{})
 	if err != nil {
 		return c, err
 	}

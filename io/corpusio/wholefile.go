@@ -20,7 +20,7 @@ func (wholeFile) Split(_ context.Context, f File, _ int64, _ Reading) ([]Range, 
 }
 
 func (wholeFile) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.MaxRecordBytes)
+	l, err := openLines(ctx, r, o.Reading)
 	if err != nil {
 		return nil, err
 	}
