@@ -92,7 +92,7 @@ func TestJSONRecords(t *testing.T) {
 		{record: `{"a":{"b":1.50},"t":"","w":1}`, labels: "1.50"},
 		{record: `{"a":{"b":-0e+2},"t":"","w":1}`, labels: "-0e+2"},
 		{record: `{"a":{"b":true},"t":7,"u":false,"w":1}`, labels: "true", text: "7 false"},
-		{record: `{"a":{"b":["x","y",2,null,"x"," y "]},"t":["one","two",null,3],"u":"four","w":1}`, labels: "x,y,2", text: "one two 3 four"},
+		{record: `{"a":{"b":["x","y",2,null,"x"," y "]},"t":["one","two",null,3],"u":"four","w":1}`, labels: "2,x,y", text: "one two 3 four"},
 		{record: `{"a":{"b":"x"},"t":[],"w":1}`, labels: "x"},
 		{record: `{"a":{"b":"x"},"u":"two","w":1}`, labels: "x", text: "two"},
 		{record: `{"a":{"b":"x"},"t":null,"u":"two","w":1}`, labels: "x", text: "two"},

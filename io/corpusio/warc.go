@@ -101,7 +101,7 @@ func (r *warcReader) Next(d *Document) bool {
 }
 
 // otherRecord stands for a record that is valid, and no document.
-const otherRecord Reason = "other_record"
+const otherRecord = Reason("other_record")
 
 // findRecord skips the empty lines after a record, and returns where the next one starts. Other lines are rejected as one
 // malformed record.
