@@ -26,6 +26,7 @@ const (
 	UnclosedQuote Reason = "unclosed_quote"
 	AfterQuote    Reason = "after_quote"
 	WrongColumns  Reason = "wrong_columns"
+	BadWeight     Reason = "bad_weight"
 )
 
 // Sentence explains the reason to a user.
@@ -51,6 +52,8 @@ func (r Reason) Sentence() string {
 		return "a closing quote is followed by other characters; a quote within a quoted field must be doubled"
 	case WrongColumns:
 		return "the row has fewer or more columns than the first row"
+	case BadWeight:
+		return "the weight is missing, or is not a number of at least 0"
 	}
 	return string(r)
 }
