@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -134,6 +135,8 @@ func (r *csvReader) Next(d *Document) bool {
 			continue
 		case reason == "" && r.count != r.layout.width:
 			reason = WrongColumns
+		case reason == "":
+			d.Weight, reason = r.weight()
 		}
 		if reason != "" {
 			r.options.reject(r.Span().File.Name, offset, reason, nil)
@@ -145,6 +148,18 @@ func (r *csvReader) Next(d *Document) bool {
 		}
 		return true
 	}
+}
+
+// weight returns the weight of the row, or 1 if the file has none.
+func (r *csvReader) weight() (weight float64, reason Reason) {
+	if r.layout.weight < 0 {
+		return 1, ""
+	}
+	weight, err := strconv.ParseFloat(string(bytes.TrimSpace(r.value(r.layout.weight))), 64)
+	if err != nil || !(weight >= 0) || math.IsInf(weight, 1) {
+		return 0, BadWeight
+	}
+	return weight, ""
 }
 
 // joinTexts returns the texts of the row, joined by a space.

@@ -463,6 +463,28 @@ func TestTextsOfSeveralColumns(t *testing.T) {
 	}
 }
 
+func TestWeightColumn(t *testing.T) {
+	const text = "n,label,text\n2,a,x\n 0.5 ,b,x\n\"1e3\",a,x\n0,a,x\n,a,x\n-1,a,x\nNaN,a,x\n1e999,a,x\nInf,a,x\ntwo,a,x\n"
+	reading := Reading{WeightColumn: "n", MaxRecordBytes: maxRecord}
+	files, err := List(t.Context(), []string{save(t, "in.csv", []byte(text))}, reading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rejected []Reason
+	r, err := Open(t.Context(), Range{files[0], 0, files[0].Size}, Options{Reading: reading, Reject: func(r Rejection) { rejected = append(rejected, r.Reason) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d Document
+	var weights []float64
+	for r.Next(&d) {
+		weights = append(weights, d.Weight)
+	}
+	if err := r.Close(); err != nil || !slices.Equal(weights, []float64{2, 0.5, 1000, 0}) || !slices.Equal(rejected, slices.Repeat([]Reason{BadWeight}, 6)) {
+		t.Errorf("%v, %v, %v", weights, rejected, err)
+	}
+}
+
 // Lines that open quotes, which are read again after a malformed row. In quadratic time this test would take hours.
 func TestUnclosedQuotesTakeLinearTimeAndLittleMemory(t *testing.T) {
 	const limit = 1 << 20
