@@ -58,9 +58,9 @@ func (r Reason) Sentence() string {
 	case ManyLabels:
 		return fmt.Sprintf("the record has more than %d labels", maxLabels)
 	case BadLabel:
-		return "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those"
+		return "the label is a JSON object, or a list that contains objects or lists; it must be a string, a number, true, false, or a list of these"
 	case BadText:
-		return "the text is an object or a list of more than texts; it must be a text, or a list of texts"
+		return "the text is a JSON object, or a list that contains objects or lists; it must be a string, or a list of strings"
 	case BadWeight:
 		return "the weight is missing, or is not a number of at least 0"
 	case NotJSON:
