@@ -255,7 +255,10 @@ func TestDetection(t *testing.T) {
 		"{\"label\":\"a\",\"text\":\n{\"label\":\"a\",\"text\":\"\"}\n": "jsonl",
 		`{"text":"` + strings.Repeat("x", 20_000) + `","label":1}`:      "jsonl",
 		"{x}\tsome text\n":        "tsv",
-		"{\"a\":1}x\n":            "jsonl",
+		"{\"a\":1}x\n":            "tsv",
+		"{\"a\":1}\tsome text\n":  "tsv",
+		"{\"a\":1},\n{\"a\":1}\n": "jsonl",
+		"{\"a\":1}{\"a\":1}\n":    "jsonl",
 		"{\"a\"}\tsome text\n":    "tsv",
 		"[1]\tsome text\n":        "tsv",
 		"[{\tsome text\n":         "tsv",
@@ -269,6 +272,11 @@ func TestDetection(t *testing.T) {
 		i := slices.IndexFunc(formats, func(f Format) bool { return f.Detect(h, Reading{}) })
 		if got := formats[i].Name(); got != want {
 			t.Errorf("%.50q: %s, want %s", content, got, want)
+		}
+	}
+	for n := 1; n <= len(mixedJSON); n++ { // the head may end anywhere
+		if got := jsonShape([]byte(mixedJSON)[:n]); n > 3 && got != jsonObjects {
+			t.Errorf("%q: shape %d", mixedJSON[:n], got)
 		}
 	}
 	for from, want := range map[LabelFrom]string{FromFolder: "file", FromFile: "text"} {

@@ -44,13 +44,17 @@ func jsonShape(head []byte) shape {
 		return noJSON
 	}
 	next := bytes.TrimLeft(rest, jsonSpace)
-	switch between := rest[:len(rest)-len(next)]; {
+	between := rest[:len(rest)-len(next)]
+	sameLine := len(next) > 0 && bytes.IndexByte(between, '\n') < 0
+	switch {
 	case kind == '[':
 		return jsonArray
 	case bytes.IndexByte(value, '\n') >= 0: // it is between two tokens: strings have none
 		return jsonPretty
-	case bytes.IndexByte(between, '\r') >= 0 && bytes.IndexByte(between, '\n') < 0 && len(next) > 0 && next[0] == '{':
+	case sameLine && next[0] == '{' && bytes.IndexByte(between, '\r') >= 0:
 		return jsonReturns
+	case sameLine && next[0] != '{' && !hasObjectLine(head): // such as a label in braces
+		return noJSON
 	}
 	return jsonObjects
 }

@@ -70,8 +70,8 @@ var sentences = map[Reason]string{
 	AfterQuote:    "a closing quote is followed by other characters; a quote within a quoted field must be doubled",
 	WrongColumns:  "the row has fewer or more columns than the first row",
 
-	BadLabel:  "the label is an object or a list of more than texts; it must be a text, a number, true or false, or a list of those",
-	BadText:   "the text is an object or a list of more than texts; it must be a text, or a list of texts",
+	BadLabel:  "the label is a JSON object, or a list that contains objects or lists; it must be a string, a number, true, false, or a list of these",
+	BadText:   "the text is a JSON object, or a list that contains objects or lists; it must be a string, or a list of strings",
 	NotJSON:   "the line is not valid JSON, or nested more than 10,000 levels deep",
 	NotObject: "the line is valid JSON, but not an object in braces",
 	AfterJSON: "more text follows the JSON object on its line",
