@@ -43,7 +43,7 @@ write("pyarrow_required", t.select(["label", "text"]).set_column(0, pa.field("la
 write("no_rows", t.slice(0, 0))
 with open("documents.tsv", "w") as f:
     f.writelines("%s\t%s\n" % (l, x) for l, x in zip(label, text) if x is not None)
-matrix = pa.table({"label": ["a", "b", "a", "b"], "upon": pa.array([2, 0, 1, 1], pa.int16()), "whilst": [0.0, 3.0, 0.0, 2.0], "to": [1, 1, 0, 5]})
+matrix = pa.table({"label": [1, 0, 1, 0], "upon": pa.array([2, 0, 1, 1], pa.int16()), "whilst": [0.0, 3.0, 0.0, 2.0], "to": [1, 1, 0, 5]})
 pq.write_table(matrix, "../matrix.parquet", row_group_size=3)
 flat = t.drop_columns(["struct"])
 try:
