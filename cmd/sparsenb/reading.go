@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
@@ -42,7 +43,10 @@ func (f *readingFlags) parse(ctx context.Context) (r corpusio.Reading, err error
 	} else if !slices.Contains(corpusio.FormatNames(), r.Format) {
 		return r, modelio.Usagef("--format=%s: must be auto, %s", r.Format, strings.Join(corpusio.FormatNames(), ", "))
 	}
-	r.Header, r.LabelColumn, r.FeatureNames = f.header.value, *f.labelColumn, *f.featureNames
+	r.Header, r.LabelColumn = f.header.value, *f.labelColumn
+	if r.FeatureNames, err = fileio.Absolute(*f.featureNames); err != nil { // workers may have another folder
+		return r, err
+	}
 	if *f.textColumn != "" {
 		r.TextColumns = strings.Split(*f.textColumn, ",")
 	}

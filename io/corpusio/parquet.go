@@ -51,6 +51,9 @@ func (parquet) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 func tableColumns(f File, t *parquetio.Table, reading Reading) (c columns, err error) {
 	names := columnNames(t)
 	if c, err = findColumns(f, names, reading); err != nil {
+		if numeric(t) && len(reading.TextColumns) == 0 {
+			err = &LayoutError{f.Name, "the columns are numbers; if each is a feature, use --format=matrix; the columns are " + listColumns(names)}
+		}
 		return c, err
 	}
 	for _, i := range append([]int{c.label, c.weight}, c.texts...) {
@@ -63,6 +66,17 @@ func tableColumns(f File, t *parquetio.Table, reading Reading) (c columns, err e
 		return c, &LayoutError{f.Name, fmt.Sprintf("column %q (--weight_column) has no numbers", names[c.weight])}
 	}
 	return c, nil
+}
+
+// numeric reports whether a table has numbers, except in one column at most.
+func numeric(t *parquetio.Table) bool {
+	numbers := 0
+	for i := range t.Columns {
+		if t.Columns[i].Numeric() {
+			numbers++
+		}
+	}
+	return numbers >= 2 && numbers >= len(t.Columns)-1
 }
 
 // parquetReader reads documents from the columns of a table.

@@ -193,6 +193,7 @@ func TestParquetLayouts(t *testing.T) {
 		{parquetFile("pyarrow"), Reading{LabelColumn: "no"}, `there is no column "no" (--label_column); the columns are label, text`, false},
 		{parquetFile("pyarrow"), Reading{WeightColumn: "title"}, `column "title" (--weight_column) has no numbers`, false},
 		{parquetFile("pyarrow"), Reading{Format: "tsv"}, `is a Parquet file, not tsv; use --format=parquet`, false},
+		{filepath.Join("testdata", "matrix.parquet"), Reading{}, "if each is a feature, use --format=matrix; the columns are label, upon, whilst, to", false},
 		{parquetFile("pyarrow"), Reading{Format: "matrix"}, `column "text" has no numbers`, false},
 		{write("cut.parquet", b[:len(b)-100]), Reading{}, "probably truncated", true},
 		{write("head.parquet", b[:100]), Reading{}, "probably truncated", true},

@@ -1,7 +1,7 @@
 // Package parquetio opens untrusted Parquet files. Parquet files state their own lengths and counts. parquet-go allocates
 // memory for these numbers, recurses into nested metadata, and panics on inconsistent data: a file of ten kilobytes can end
 // the process. This package reads every footer, index and page first, and passes it to parquet-go only if it is consistent
-// and needs little memory.
+// and needs little memory. [Table] reads single columns without parquet-go.
 package parquetio
 
 import (

@@ -1,4 +1,7 @@
-"""Writes the Parquet files of this folder, with several writers and options. All have the same 40 documents."""
+"""Writes the Parquet files of this folder, with several writers and options. All have the same 40 documents.
+
+documents.tsv has the documents that are not rejected. ../matrix.parquet is the matrix of testdata/script/matrices.txtar.
+"""
 import datetime, decimal, random
 import pyarrow as pa, pyarrow.parquet as pq
 
@@ -30,8 +33,7 @@ write = lambda name, t=t, **k: pq.write_table(t, name + ".parquet", **k)
 write("pyarrow")
 write("pyarrow_v2_delta", version="2.6", data_page_version="2.0", compression="zstd", use_dictionary=False, row_group_size=9,
       column_encoding={"text": "DELTA_LENGTH_BYTE_ARRAY", "label": "DELTA_BYTE_ARRAY", "small": "DELTA_BINARY_PACKED",
-                       "unsigned": "DELTA_BINARY_PACKED", "real": "BYTE_STREAM_SPLIT", "double": "BYTE_STREAM_SPLIT",
-                       "fixed": "DELTA_BYTE_ARRAY" if False else "PLAIN"}, write_page_checksum=True)
+                       "unsigned": "DELTA_BINARY_PACKED", "real": "BYTE_STREAM_SPLIT", "double": "BYTE_STREAM_SPLIT"}, write_page_checksum=True)
 for codec in ["gzip", "brotli", "lz4", "none"]:
     write("pyarrow_" + codec, compression=codec, row_group_size=17, data_page_size=64, write_batch_size=4)
 write("pyarrow_int96", use_deprecated_int96_timestamps=True)
@@ -39,6 +41,10 @@ write("pyarrow_category", t.set_column(0, "label", t["label"].dictionary_encode(
 write("pyarrow_view", t.set_column(1, "text", t["text"].cast(pa.string_view())) if hasattr(pa, "string_view") else t)
 write("pyarrow_required", t.select(["label", "text"]).set_column(0, pa.field("label", pa.string(), nullable=False), t["label"]))
 write("no_rows", t.slice(0, 0))
+with open("documents.tsv", "w") as f:
+    f.writelines("%s\t%s\n" % (l, x) for l, x in zip(label, text) if x is not None)
+matrix = pa.table({"label": [1, 0, 1, 0], "upon": pa.array([2, 0, 1, 1], pa.int16()), "whilst": [0.0, 3.0, 0.0, 2.0], "to": [1, 1, 0, 5]})
+pq.write_table(matrix, "../matrix.parquet", row_group_size=3)
 flat = t.drop_columns(["struct"])
 try:
     import polars as pl
