@@ -103,7 +103,7 @@ func TestParametersAreChecked(t *testing.T) {
 		"max_rejected":        {[]string{"1%", "0", "100", "0.1%"}, []string{"", "%", "-1", "few"}},
 		"max_classes":         {[]string{"1", "1000", "50000"}, []string{"", "0", "-1", "many"}},
 		"header":              {[]string{"true", "false"}, []string{"", "yes"}},
-		"format":              {[]string{"auto", "tsv"}, []string{"", "TSV"}},
+		"format":              {[]string{"auto", "tsv", "warc", "wet"}, []string{"", "TSV"}},
 		"label_column":        {[]string{"label", "2"}, []string{""}},
 		"text_column":         {[]string{"title,body", "3"}, []string{""}},
 		"feature_names":       {[]string{"gs://bucket/names.txt"}, []string{"names.txt"}},

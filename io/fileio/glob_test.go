@@ -98,6 +98,41 @@ func TestGlobPassesOverNothing(t *testing.T) {
 	}
 }
 
+// A folder stands for its files, through symlinks, but not in circles.
+func TestGlobOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "in", "a", "x.tsv"), "x")
+	write(t, filepath.Join(dir, "in", "odd[1]", "x.tsv"), "x")
+	write(t, filepath.Join(dir, "elsewhere", "y.tsv"), "y")
+	for link, to := range map[string]string{"in/link": "../elsewhere", "in/x.tsv": "a/x.tsv"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := local{}.Glob(t.Context(), filepath.Join(dir, "in"))
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimPrefix(f.Name, dir+"/in/"))
+	}
+	if want := []string{"a/x.tsv", "link/y.tsv", "odd[1]/x.tsv", "x.tsv"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%q, %v; want %q", names, err, want)
+	}
+	for link, want := range map[string]string{
+		"in/a/up": "in/a/up: is a symlink to a folder that contains it", "in/a/broken": "in/a/broken: no such file or directory",
+	} {
+		to := map[string]string{"in/a/up": "..", "in/a/broken": "nowhere"}[link]
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (local{}).Glob(t.Context(), filepath.Join(dir, "in")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if err := os.Remove(filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestGlobOfManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 5000 {
