@@ -33,6 +33,8 @@ func readMetadata(t *testing.T) dataflow.TemplateMetadata {
 
 // notParameters are the flags of train that mean nothing on Dataflow, or not yet.
 var notParameters = []string{
+	// may be repeated, which a parameter cannot be; label_from does the same with one pattern
+	"class",
 	// for engines with a job server
 	"endpoint", "environment_config", "environment_type", "parallelism", "stall_timeout",
 	// given by the launcher, or to gcloud
@@ -108,6 +110,10 @@ func TestParametersAreChecked(t *testing.T) {
 		"text_column":         {[]string{"title,body", "3"}, []string{""}},
 		"feature_names":       {[]string{"gs://bucket/names.txt"}, []string{"names.txt"}},
 		"label_from":          {[]string{"record", "folder", "file"}, []string{"", "path"}},
+		"label_map":           {[]string{"gs://bucket/labels.tsv"}, []string{"labels.tsv"}},
+		"classes":             {[]string{"spam", "spam,ham"}, []string{"", "spam,,ham", ","}},
+		"rejects_output":      {[]string{"gs://bucket/rejects"}, []string{"rejects"}},
+		"log_samples":         {[]string{"false"}, []string{"", "yes"}},
 		"max_expansion_ratio": {[]string{"2000"}, []string{"", "many"}},
 		"on_corrupt_file":     {[]string{"fail", "skip"}, []string{"", "ignore"}},
 		"max_record_bytes":    {[]string{"8MiB", "8388608", "1.5 MB", "64kB"}, []string{"", "MiB", "-1", "eight"}},

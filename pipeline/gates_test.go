@@ -156,6 +156,10 @@ func TestWarningsAndDrops(t *testing.T) {
 		Lines:      map[corpusio.Reason]int64{corpusio.NoTab: 1, corpusio.EmptyLabel: 1, corpusio.TooLong: 1},
 		BlankLines: 200, StopWords: 400, Replaced: 200,
 	}
+	if files := p.Manifest.Drops.Files; len(files) != 1 || files[0].Records != 3 || fmt.Sprint(files[0].Reasons) != fmt.Sprint(want.Lines) {
+		t.Errorf("rejected by file: %v", files)
+	}
+	p.Manifest.Drops.Files = nil
 	if fmt.Sprint(p.Manifest.Drops) != fmt.Sprint(want) {
 		t.Errorf("dropped %+v, want %+v", p.Manifest.Drops, want)
 	}

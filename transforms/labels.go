@@ -58,8 +58,10 @@ func spelling(label string) string {
 		return label
 	}
 	const exact = 15 // digits of a float64
-	if x, err := strconv.ParseFloat(inner, 64); err == nil && len(inner) <= exact {
-		return strconv.FormatFloat(x, 'g', -1, 64)
+	for _, text := range []string{label, inner} { // .1 is not 1
+		if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) <= exact {
+			return strconv.FormatFloat(x, 'g', -1, 64)
+		}
 	}
 	return strings.ToLower(inner)
 }

@@ -25,6 +25,16 @@ func randomTotals(rng *rand.Rand, file corpusio.File, start, end int64) Totals {
 	for range rng.IntN(4) {
 		t.Examples = append(t.Examples, corpusio.Rejection{File: file.Name, Offset: start + rng.Int64N(end-start), Reason: corpusio.NoTab})
 	}
+	for range rng.IntN(4) {
+		text := fmt.Sprint(rng.IntN(2))
+		t.Rejected = append(t.Rejected, modelio.RejectedRow{Source: file.Name, Offset: start + rng.Int64N(9), Reason: string(corpusio.NoTab), Text: &text})
+	}
+	t.ByFile = map[string]map[corpusio.Reason]int64{file.Name: {corpusio.NoTab: rng.Int64N(3), corpusio.TooLong: 1}}
+	t.OtherLabels.Add(fmt.Sprint("other", rng.IntN(3)), rng.Int64N(9))
+	t.Drops.OtherClasses.Documents = rng.Int64N(9)
+	if rng.IntN(10) == 0 {
+		t.Skipped = append(t.Skipped, corpusio.CorruptError{File: file.Name, Offset: start, Cause: "damaged"})
+	}
 	return t
 }
 
@@ -76,12 +86,17 @@ func TestTotalsAddUpInAnyOrder(t *testing.T) {
 // No element between two steps is larger than MaxElement, whatever the number of files and of classes.
 func TestRecordsAreCut(t *testing.T) {
 	var files []corpusio.File
-	whole := Totals{Classes: map[string]ClassTotal{}, Drops: modelio.Drops{BlankLines: 7}}
+	whole := Totals{Classes: map[string]ClassTotal{}, Drops: modelio.Drops{BlankLines: 7}, ByFile: map[string]map[corpusio.Reason]int64{}}
 	outcome := Reconciled{Features: 7}
 	for i := range 50_000 {
 		name := fmt.Sprintf("/a/folder/with/a/name/that/is/long/%s/file%05d.tsv", strings.Repeat("x", i%100), i)
 		files = append(files, corpusio.File{Info: fileio.Info{Name: name, Size: 100, Version: name[len(name)-20:]}})
 		whole.Classes[fmt.Sprint("label", i)] = ClassTotal{Documents: int64(i)}
+		whole.ByFile[name] = map[corpusio.Reason]int64{corpusio.NoTab: int64(i)}
+		whole.OtherLabels.Add(fmt.Sprint("other", i), 1)
+		whole.Rejected = append(whole.Rejected, modelio.RejectedRow{Source: name, Offset: 1, Reason: "no_tab"})
+		whole.Skipped = append(whole.Skipped, corpusio.CorruptError{File: name, Cause: "damaged"})
+		outcome.Corrupt = append(outcome.Corrupt, whole.Skipped[i])
 		whole.Spans = append(whole.Spans, corpusio.Span{File: files[i], End: 100})
 		outcome.Inputs = append(outcome.Inputs, modelio.Input{File: files[i]})
 		outcome.Warnings = append(outcome.Warnings, name+": is empty")
@@ -113,7 +128,9 @@ func TestRecordsAreCut(t *testing.T) {
 		}
 		again.add(piece)
 	}
-	if !maps.Equal(again.Classes, whole.Classes) || again.Drops.BlankLines != 7 || !slices.Equal(again.Spans, whole.Spans) {
+	if !maps.Equal(again.Classes, whole.Classes) || again.Drops.BlankLines != 7 || !slices.Equal(again.Spans, whole.Spans) ||
+		!reflect.DeepEqual(again.ByFile, whole.ByFile) || !reflect.DeepEqual(again.OtherLabels, whole.OtherLabels) ||
+		!slices.Equal(again.Rejected, whole.Rejected) || !slices.Equal(again.Skipped, whole.Skipped) {
 		t.Error("the pieces are not the totals")
 	}
 	reconciled, err := outcome.pieces()
