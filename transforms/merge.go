@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -14,14 +13,14 @@ import (
 	"github.com/sparsenb/sparsenb/selection/histogram"
 	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
-	register.DoFn6x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), func([]byte), error](&mergeFn{})
-	register.Iter1[[]byte]()
+	dofn.Register(&mergeFn{})
 }
 
 // MergeParams are the parameters of MergeCounts.

@@ -107,8 +107,10 @@ func (a Analyzer) Validate() error {
 		}
 		return nil
 	}
-	_, err := CompilePattern(a.Pattern)
-	return err
+	if _, err := CompilePattern(a.Pattern); err != nil {
+		return fmt.Errorf("regex:%.100s: %w", strings.ToValidUTF8(a.Pattern, "\ufffd"), err)
+	}
+	return nil
 }
 
 // ParseAnalyzer reads the name of a unit, or regex:PATTERN. A pattern that is that of words means them.

@@ -62,11 +62,11 @@ type class struct {
 func NewCounter(config Config) *Counter {
 	c := &Counter{config: config, keys: Keys(config.HashBits), narrow: narrowFor(config.HashBits), classes: map[string]*class{}}
 	c.prepare = newPreprocessor(config.Analyzer)
+	if err := config.Analyzer.Validate(); err != nil {
+		panic("kernel.NewCounter: " + err.Error())
+	}
 	if config.Analyzer.Unit == Regex {
-		var err error
-		if c.pattern, err = CompilePattern(config.Analyzer.Pattern); err != nil {
-			panic("kernel.NewCounter: " + err.Error())
-		}
+		c.pattern, _ = CompilePattern(config.Analyzer.Pattern)
 	}
 	if !c.single() && len(config.StopWords) > 0 {
 		c.stop = newTable()

@@ -64,7 +64,7 @@ func FromAnalyzer(d modelio.Analyzer) (c Config, err error) {
 	}
 	a.KeepCase, a.StripAccents = d.Lowercase == modelio.KeepCase, d.StripAccents == modelio.StripUnicode
 	if err := a.Validate(); err != nil {
-		return c, fmt.Errorf("token_pattern %.100q: %w", d.TokenPattern, err)
+		return c, err
 	}
 	c = Config{Analyzer: a, HashBits: d.HashBits}
 	for _, word := range d.StopWords {

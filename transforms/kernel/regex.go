@@ -50,7 +50,7 @@ const maxInstructions = 10_000
 // one, its text is the token. A leading (?u), which Python ignores, is ignored.
 func CompilePattern(pattern string) (*Pattern, error) {
 	if pattern == "" {
-		return nil, errors.New("the pattern is empty; write regex:PATTERN, such as regex:[a-z]+")
+		return nil, errors.New("the pattern is missing; write regex:PATTERN, such as regex:[a-z]+")
 	}
 	translated, err := translate(pattern)
 	if err != nil {
@@ -61,17 +61,17 @@ func CompilePattern(pattern string) (*Pattern, error) {
 		return nil, explain(err)
 	}
 	if re.MaxCap() > 1 {
-		return nil, fmt.Errorf("there are %d capturing groups; at most one is allowed, whose text is the token. Write (?:…) for the others", re.MaxCap())
+		return nil, fmt.Errorf("the pattern has %d capturing groups, but at most one is allowed: its text is the token; write (?:…) for the others", re.MaxCap())
 	}
 	if leastLength(re) == 0 {
-		return nil, errors.New("it can match the empty string; a token has at least one character. Write + instead of *, for example")
+		return nil, errors.New("the pattern can match the empty string, which is not a token; write + instead of *, for example")
 	}
 	program, err := syntax.Compile(re.Simplify())
 	if err != nil {
 		return nil, explain(err)
 	}
 	if len(program.Inst) > maxInstructions {
-		return nil, fmt.Errorf("it is too large: it has %d instructions, at most %d are allowed", len(program.Inst), maxInstructions)
+		return nil, fmt.Errorf("the pattern is too large: it has %d instructions, at most %d are allowed; reduce its {n,m}", len(program.Inst), maxInstructions)
 	}
 	p := &Pattern{start: int32(program.Start), group: re.MaxCap() == 1, seen: make([]uint64, len(program.Inst))}
 	for i := range program.Inst {
