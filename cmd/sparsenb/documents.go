@@ -158,7 +158,7 @@ func readStopWords(ctx context.Context, name string, a kernel.Analyzer) (words, 
 	}
 	for _, line := range strings.Split(strings.TrimPrefix(string(content), "\ufeff"), "\n") {
 		switch word := strings.TrimSpace(line); {
-		case a.IsToken(word):
+		case a.IsToken(word), word != "" && a.Unit.Characters(): // Validate refuses those
 			words = append(words, word)
 		case word != "":
 			unusable = append(unusable, strconv.Quote(word))
