@@ -191,7 +191,8 @@ func FuzzAnalyzers(f *testing.F) {
 				t.Errorf("%+v: %q %d times", config, name, n)
 			}
 		}
-		if most := config.Analyzer.NameBytes(len(text)); size > most {
+		valid := len(new(Words).replace(text)) // invalid bytes grow, too, but their names are alike
+		if most := config.Analyzer.NameBytes(valid + 1); size > most {
 			t.Errorf("%+v: the names have %d bytes, more than %d", config, size, most)
 		}
 		if again := occurrences(t, config, string(text)); !maps.Equal(again, got) {
