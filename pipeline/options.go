@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ type Documents struct {
 	Reading     corpusio.Reading   // how Files were listed and are read; MaxRecordBytes is required, at most MaxRecordBytes
 	Analyzer    kernel.Analyzer    // default: words; at most MaxNgram units per feature
 	HashBits    int                // count in 2^HashBits buckets; default 0, by name
-	StopWords   []string           // default none; only for words
+	StopWords   []string           // default none; only for tokens, not for characters
 	MaxRejected transforms.Budget  // required: malformed records tolerated
 	Rejects     transforms.Rejects // default: rejected records are only counted
 	MaxClasses  int                // at most MaxClasses; default any number
@@ -45,13 +44,11 @@ type Tuning struct {
 
 // analyzer returns the full description of the features, for the manifest and the model.
 func (d Documents) analyzer() *modelio.Analyzer {
-	least, most := d.Analyzer.Sizes()
-	a := modelio.Analyzer{Unit: d.Analyzer.Unit.String(), Ngrams: [2]int{least, most}, Lowercase: modelio.FullLowercase, HashBits: d.HashBits}
-	if d.Analyzer.Unit == kernel.Word {
-		a.TokenPattern = kernel.TokenPattern
-		a.StopWords = slices.Compact(slices.Sorted(slices.Values(d.StopWords)))
+	c := kernel.Config{Analyzer: d.Analyzer, HashBits: d.HashBits}
+	for _, word := range d.StopWords {
+		c.StopWords = append(c.StopWords, []byte(word))
 	}
-	return &a
+	return c.Describe()
 }
 
 // options returns the options that decide which documents are counted, and how.

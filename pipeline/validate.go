@@ -19,6 +19,7 @@ import (
 // The largest values of Documents.
 const (
 	MaxNgram       = 100
+	MaxTokenLength = 1000 // of MinTokenLength
 	MaxRecordBytes = 256 << 20
 	MaxClasses     = 10_000_000
 	MaxExpansion   = 1_000_000_000
@@ -29,20 +30,27 @@ const (
 // modelio.ExitUsage and names the flag. Files are not checked: they are data.
 func (d Documents) Validate() error {
 	a := d.Analyzer
+	if err := a.Validate(); err != nil {
+		return modelio.Usagef("--analyzer: %w", err)
+	}
 	least, most := a.Sizes()
 	switch {
 	case a.Min < 0 || a.Max < 0 || most < least || most > MaxNgram:
 		return modelio.Usagef("--ngrams=%d,%d: must be MIN,MAX with 1 ≤ MIN ≤ MAX ≤ %d, such as 1,2", a.Min, a.Max, MaxNgram)
 	case d.HashBits < 0 || d.HashBits > kernel.MaxHashBits:
 		return modelio.Usagef("--hash_bits=%d: must be 0 to %d", d.HashBits, kernel.MaxHashBits)
-	case a.Unit != kernel.Word && len(d.StopWords) > 0:
-		return modelio.Usagef("--stop_words: requires --analyzer=word, and cannot be used with --analyzer=%s", a.Unit)
+	case a.Unit.Characters() && len(d.StopWords) > 0:
+		return modelio.Usagef("--stop_words: requires --analyzer=word, unicode, whitespace or regex, and cannot be used with --analyzer=%s", a.Unit)
+	case a.Unit.Characters() && a.MinTokenLength != 0:
+		return modelio.Usagef("--min_token_length: requires --analyzer=word, unicode, whitespace or regex, and cannot be used with --analyzer=%s", a.Unit)
+	case a.MinTokenLength < 0 || a.MinTokenLength > MaxTokenLength:
+		return modelio.Usagef("--min_token_length=%d: must be 1 to %d", a.MinTokenLength, MaxTokenLength)
 	case d.Reading.MaxRecordBytes < 1 || d.Reading.MaxRecordBytes > MaxRecordBytes:
 		return modelio.Usagef("--max_record_bytes=%d: must be 1 byte to %s", d.Reading.MaxRecordBytes, humanize.IBytes(MaxRecordBytes))
 	case d.Reading.MaxExpansion < 0 || d.Reading.MaxExpansion > MaxExpansion:
 		return modelio.Usagef("--max_expansion_ratio=%d: must be 1 to %d", d.Reading.MaxExpansion, MaxExpansion)
 	case a.NameBytes(d.Reading.MaxRecordBytes) > kernel.MaxNameBytes:
-		return modelio.Usagef("--ngrams=%d,%d: the features of one document of --max_record_bytes=%d could exceed 2 GB; reduce either flag", least, most, d.Reading.MaxRecordBytes)
+		return modelio.Usagef("--ngrams=%d,%d: the features of one document of --max_record_bytes=%d could exceed 2 GB%s; reduce either flag", least, most, d.Reading.MaxRecordBytes, growth(a))
 	case d.MaxRejected.Text == "":
 		return modelio.Usagef("--max_rejected: a number of lines or a percentage is required")
 	case d.MaxClasses < 0 || d.MaxClasses > MaxClasses:
@@ -51,6 +59,14 @@ func (d Documents) Validate() error {
 		return modelio.Usagef("--shards=%d: must be 1 to %d", d.Shards, MaxShards)
 	}
 	return d.Tuning.Validate()
+}
+
+// growth says why the text of a document may become longer.
+func growth(a kernel.Analyzer) string {
+	if a.Normalize == kernel.NoForm && !a.StripAccents {
+		return ""
+	}
+	return ", because --normalize and --strip_accents may replace one character by many"
 }
 
 // Validate returns an error if a field is negative.

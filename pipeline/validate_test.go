@@ -36,7 +36,7 @@ func TestValidateDocuments(t *testing.T) {
 		{func(d *Documents) { d.HashBits = kernel.MaxHashBits + 1 }, "--hash_bits=33: must be 0 to 32"},
 		{func(d *Documents) { d.HashBits = -1 }, "--hash_bits=-1: "},
 		{func(d *Documents) { d.StopWords = []string{"the"} }, ""},
-		{func(d *Documents) { d.StopWords, d.Analyzer.Unit = []string{"the"}, kernel.Char }, "--stop_words: requires --analyzer=word"},
+		{func(d *Documents) { d.StopWords, d.Analyzer.Unit = []string{"the"}, kernel.Char }, "--stop_words: requires --analyzer=word, unicode"},
 		{func(d *Documents) { d.Reading.MaxRecordBytes = 0 }, "--max_record_bytes=0: "},
 		{func(d *Documents) { d.Reading.MaxRecordBytes = MaxRecordBytes + 1 }, "--max_record_bytes=268435457: "},
 		{func(d *Documents) { d.MaxRejected.Text = "" }, "--max_rejected: "},

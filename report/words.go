@@ -16,8 +16,8 @@ import (
 
 // Vocabulary is what features are called.
 type Vocabulary struct {
-	Feature string // word, n-gram or bucket; feature if the counts are a custom table
-	Token   string // what the text was split into, word or n-gram; empty if the counts are a custom table
+	Feature string // word, token, n-gram or bucket; feature if the counts are a custom table
+	Token   string // what the text was split into, word, token or n-gram; empty if the counts are a custom table
 	Buckets int64  // hash buckets; 0 if features are counted by name
 }
 
@@ -25,6 +25,9 @@ type Vocabulary struct {
 func NewVocabulary(run modelio.Run) Vocabulary {
 	a := run.Analysis()
 	v := Vocabulary{Feature: "word", Token: "word"}
+	if a.Pattern != "" {
+		v = Vocabulary{Feature: "token", Token: "token"}
+	}
 	if a.Characters() || a.Ngrams[1] > 1 {
 		v = Vocabulary{Feature: "n-gram", Token: "n-gram"}
 	}
@@ -210,8 +213,11 @@ func notes(p modelio.Published) (notes []string) {
 	}
 	if d.Replaced > 0 {
 		effect := "separates words"
-		if p.Manifest.Analysis().Characters() {
+		switch a := p.Manifest.Analysis(); {
+		case a.Characters():
 			effect = "counts as the character U+FFFD"
+		case a.Unit == "whitespace" || a.Unit == "regex":
+			effect = "is read as the character U+FFFD"
 		}
 		notes = append(notes, fmt.Sprintf("invalid UTF-8 found %s; it %s", Plural(d.Replaced, "time"), effect))
 	}
@@ -246,7 +252,20 @@ func Analyzer(a modelio.Analyzer) string {
 	if a.TokenPattern != "" {
 		text += " " + a.TokenPattern
 	}
-	text += ", in lower case"
+	if a.Normalize != "" {
+		text += ", normalized (" + strings.ToUpper(a.Normalize) + ")"
+	}
+	if a.Lowercase == modelio.KeepCase {
+		text += ", case kept"
+	} else {
+		text += ", in lower case"
+	}
+	if a.StripAccents != "" {
+		text += ", without accents"
+	}
+	if a.MinTokenLength > 0 {
+		text += fmt.Sprintf(", at least %s", Plural(int64(a.MinTokenLength), "character"))
+	}
 	if a.Ngrams != [2]int{1, 1} {
 		text += fmt.Sprintf(", n-grams of %d to %d", a.Ngrams[0], a.Ngrams[1])
 	}

@@ -44,6 +44,8 @@ func (p CountParams) Validate() error {
 	switch err := p.Job.Validate(); {
 	case err != nil:
 		return err
+	case p.Analyzer.Validate() != nil:
+		return fmt.Errorf("invalid Analyzer: %w", p.Analyzer.Validate())
 	case p.Shards < 1:
 		return fmt.Errorf("invalid Shards: %d; it must be at least 1", p.Shards)
 	case p.Reading.MaxRecordBytes < 1:
@@ -54,7 +56,7 @@ func (p CountParams) Validate() error {
 		return errors.New("invalid Reading.MaxRecordBytes: the Analyzer allows more than 2 GB of names in a document")
 	case p.HashBits < 0 || p.HashBits > kernel.MaxHashBits:
 		return fmt.Errorf("invalid HashBits: %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
-	case len(p.StopWords) > 0 && p.Analyzer.Unit != kernel.Word:
+	case len(p.StopWords) > 0 && p.Analyzer.Unit.Characters():
 		return errors.New("invalid StopWords: they need an Analyzer of words")
 	case p.MaxClasses < 0 || p.Threads < 0 || p.BlockBytes < 0:
 		return errors.New("invalid MaxClasses, Threads or BlockBytes: they must not be negative")

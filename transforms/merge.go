@@ -156,12 +156,15 @@ func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Hi
 			f.merged.Inc(ctx, shownFeatures)
 		}
 		classes, counts = classes[:0], counts[:0]
+		occurrences := int64(0)
 		for _, c := range feat.Counts {
+			occurrences += int64(c.Occurrences)
 			sums[c.Class].Tokens += float64(c.Occurrences)
 			sums[c.Class].Postings += float64(c.Documents)
 			classes = append(classes, int32(c.Class))
 			counts = append(counts, f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents)))
 		}
+		part.Letters.add(feat.Name, occurrences)
 		hist.Add(classes, counts)
 		return w.Add(feat.Name, feature.ID(feat.Key), feat.Counts)
 	})

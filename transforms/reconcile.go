@@ -90,9 +90,12 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	}
 	labels := slices.Sorted(maps.Keys(t.Classes))
 	sums := make([]ClassTotal, len(labels))
+	var letters Letters
 	for _, part := range parts {
 		a.Files = append(a.Files, part.FileSum)
 		a.Features += part.Features
+		letters.All += part.Letters.All
+		letters.Unspaced += part.Letters.Unspaced
 		for i, class := range part.Classes {
 			if int(class) >= len(labels) {
 				return a, fmt.Errorf("%s: has counts of class number %d, but there are %d classes", part.Name, class, len(labels))
@@ -119,11 +122,22 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if p.Selection {
 		a.Verdict = p.verdict(selection.ValidateClasses(a.Classes, p.Positive, p.Strategy))
 		if a.Verdict == nil && a.Features == 0 {
-			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from (a word has at least two letters or digits)")
+			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from"+wordRule(p.Run.Analysis()))
 		}
 	}
 	a.Warnings = slices.Concat(warnings(a, p.Empty), labelWarnings(a.Classes, t.OtherLabels, p.Reading.LabelMap))
+	if hint := letters.warning(p.Run.Analysis()); hint != "" {
+		a.Warnings = append(a.Warnings, hint)
+	}
 	return a, nil
+}
+
+// wordRule says which words the default analyzer finds.
+func wordRule(a modelio.Analysis) string {
+	if a.Unit != "word" || a.MinTokenLength > 0 {
+		return ""
+	}
+	return " (a word has at least two letters or digits)"
 }
 
 // matchParts returns one part for each name, in the order of the names. A retry may have written a part again.

@@ -221,7 +221,8 @@ type Part struct {
 	Classes []int32
 	Sums    []ClassTotal
 
-	Damaged string // the error, if it cannot be used
+	Letters Letters // of its features; zero if the counts were read from files
+	Damaged string  // the error, if it cannot be used
 }
 
 // sum sets the sums, given those of all classes.

@@ -35,7 +35,7 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 		reading:     addReadingFlags(fs),
 		rejects:     addRejectFlags(fs),
 		analysis:    addAnalysisFlags(fs),
-		stopWords:   fs.String("stop_words", "", "=FILE words to ignore, one per line, in lower case; for --analyzer=word only"),
+		stopWords:   fs.String("stop_words", "", "=FILE words to ignore, one per line, as the analyzer finds them: in lower case, unless --keep_case is given. For words, not for characters"),
 		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed records tolerated, as a number or a percentage; the run fails if there are more"),
 		maxClasses:  fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
 		memory:      addMemoryFlag(fs),
@@ -105,7 +105,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if d.Shards, err = parseInt("shards", *f.shards); err != nil {
 		return d, err
 	}
-	words, unusable, err := readStopWords(ctx, *f.stopWords)
+	words, unusable, err := readStopWords(ctx, *f.stopWords, d.Analyzer)
 	if err != nil {
 		return d, err
 	}
@@ -114,8 +114,8 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 		return d, err
 	}
 	if n := len(unusable); n > 0 {
-		warn("--stop_words=%s: these stop words can never match: %s%s; a word has at least two characters and is in lower case", *f.stopWords,
-			strings.Join(unusable[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)))
+		warn("--stop_words=%s: these stop words can never match: %s%s; %s", *f.stopWords,
+			strings.Join(unusable[:min(n, 5)], ", "), strings.Repeat(", …", min(n/6, 1)), tokenRule(d.Analyzer))
 	}
 	if d.Files, err = corpusio.ListLabeled(ctx, patterns, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
@@ -152,8 +152,16 @@ func allEmpty(files []corpusio.File) string {
 // maxStopWords is the maximum size of the file in bytes: the words travel with the job.
 const maxStopWords = 1 << 20
 
+// tokenRule says which texts can be a stop word.
+func tokenRule(a kernel.Analyzer) string {
+	if a == (kernel.Analyzer{Min: a.Min, Max: a.Max}) {
+		return "a word has at least two characters and is in lower case"
+	}
+	return "--analyzer=" + a.Unit.String() + " does not find them as single tokens"
+}
+
 // readStopWords reads a file of words. unusable are quoted lines that are no word, and so cannot match one.
-func readStopWords(ctx context.Context, name string) (words, unusable []string, err error) {
+func readStopWords(ctx context.Context, name string, a kernel.Analyzer) (words, unusable []string, err error) {
 	if name == "" {
 		return nil, nil, nil
 	}
@@ -163,7 +171,7 @@ func readStopWords(ctx context.Context, name string) (words, unusable []string, 
 	}
 	for _, line := range strings.Split(strings.TrimPrefix(string(content), "\ufeff"), "\n") {
 		switch word := strings.TrimSpace(line); {
-		case kernel.IsWord(word):
+		case a.IsToken(word), word != "" && a.Unit.Characters(): // Validate refuses those
 			words = append(words, word)
 		case word != "":
 			unusable = append(unusable, strconv.Quote(word))

@@ -14,7 +14,12 @@ import (
 func TestAnalysisRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
-		a := Analyzer{Unit: []string{"word", "char", "char_wb"}[r.IntN(3)], HashBits: r.IntN(2) * r.IntN(33)}
+		a := Analyzer{Unit: []string{"word", "char", "char_wb", "unicode", "whitespace", "regex"}[r.IntN(6)], HashBits: r.IntN(2) * r.IntN(33)}
+		if a.Unit == "regex" {
+			a.TokenPattern = []string{`\w+`, "a:b,c=d"}[r.IntN(2)]
+		}
+		a.Normalize, a.StripAccents, a.Lowercase = []string{"", "nfc", "nfkc"}[r.IntN(3)], []string{"", StripUnicode}[r.IntN(2)], []string{FullLowercase, KeepCase}[r.IntN(2)]
+		a.MinTokenLength = r.IntN(4)
 		a.Ngrams[0] = 1 + r.IntN(3)
 		a.Ngrams[1] = a.Ngrams[0] + r.IntN(3)
 		for range r.IntN(3) {
@@ -35,7 +40,7 @@ func TestAnalysisRoundTrip(t *testing.T) {
 	if a, err := ParseAnalysis(nil); a != (Analysis{}) || err != nil || len(a.Options()) > 0 {
 		t.Errorf("a custom table has the analysis %+v, %v", a, err)
 	}
-	for name, value := range map[string]string{"ngrams": "2", "hash_bits": "x"} {
+	for name, value := range map[string]string{"ngrams": "2", "hash_bits": "x", "min_token_length": "0"} {
 		if a, err := ParseAnalysis(map[string]string{"analyzer": "word", name: value}); err == nil || !strings.HasPrefix(err.Error(), "--"+name+"="+value) {
 			t.Errorf("%s=%s: %+v, %v", name, value, a, err)
 		}

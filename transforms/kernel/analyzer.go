@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -9,39 +11,120 @@ import (
 // Unit is the unit of n-grams.
 type Unit int
 
-// The units are those of the parameter analyzer of scikit-learn's CountVectorizer.
+// The first three units are those of the parameter analyzer of scikit-learn's CountVectorizer.
 const (
-	Word   Unit = iota // words; those of an n-gram are joined by one space
-	Char               // characters; two or more characters of white space are one space
-	CharWB             // characters within words, which are separated by white space and padded with a space on each side
+	Word       Unit = iota // words; those of an n-gram are joined by one space, as other tokens are
+	Char                   // characters; two or more characters of white space are one space
+	CharWB                 // characters within words, which are separated by white space and padded with a space on each side
+	Unicode                // words by Unicode's rules (UAX #29) that have a letter or a number
+	Whitespace             // tokens separated by white space
+	Regex                  // matches of Analyzer.Pattern
 )
 
-var unitNames = [...]string{"word", "char", "char_wb"}
+var unitNames = [...]string{"word", "char", "char_wb", "unicode", "whitespace", "regex"}
 
 // String returns the name of the unit.
 func (u Unit) String() string { return unitNames[u] }
 
+// Characters reports whether n-grams are made of characters, and not of tokens.
+func (u Unit) Characters() bool { return u == Char || u == CharWB }
+
 // ParseUnit is the inverse of String.
 func ParseUnit(name string) (Unit, error) {
-	for u, n := range unitNames {
-		if n == name {
-			return Unit(u), nil
-		}
+	if u := slices.Index(unitNames[:], name); u >= 0 {
+		return Unit(u), nil
 	}
-	return 0, fmt.Errorf("unknown analyzer %q: must be word, char or char_wb", name)
+	return 0, fmt.Errorf("unknown analyzer %q: must be word, char, char_wb, unicode, whitespace or regex:PATTERN", name)
+}
+
+// Form is a normal form of Unicode.
+type Form int
+
+// The forms that text can be converted to.
+const (
+	NoForm Form = iota // as it is
+	NFC                // canonical composition
+	NFKC               // compatibility composition: also ligatures, full-width letters and the like become plain
+)
+
+var formNames = [...]string{"none", "nfc", "nfkc"}
+
+// String returns the name of the form.
+func (f Form) String() string { return formNames[f] }
+
+// ParseForm is the inverse of String.
+func ParseForm(name string) (Form, error) {
+	if f := slices.Index(formNames[:], name); f >= 0 {
+		return Form(f), nil
+	}
+	return 0, fmt.Errorf("unknown normal form %q: must be none, nfc or nfkc", name)
 }
 
 // TokenPattern matches a word. It is the default token_pattern of CountVectorizer.
 const TokenPattern = `(?u)\b\w\w+\b`
 
-// Analyzer defines the features of a text: its n-grams of Min to Max units. The zero value means single words.
+// Analyzer defines the features of a text: its n-grams of Min to Max units. The zero value means single words in lower case.
+//
+// The text is first valid UTF-8, then normalized, then in lower case, then without accents, then split.
 type Analyzer struct {
 	Unit     Unit
 	Min, Max int
+
+	Pattern        string // of Regex; see Validate
+	Normalize      Form   // default: none
+	KeepCase       bool   // no lower case
+	StripAccents   bool   // compatibility decomposition without combining marks: strip_accents="unicode" of CountVectorizer
+	MinTokenLength int    // in characters; shorter tokens are ignored. Default: 2 for Word, 1 for other tokens
 }
 
 // Sizes returns the smallest and the largest number of units of a feature.
 func (a Analyzer) Sizes() (least, most int) { return max(a.Min, 1), max(a.Max, 1) }
+
+// DefaultTokenLength is the default of Analyzer.MinTokenLength: 0 for characters, which are not tokens.
+func (u Unit) DefaultTokenLength() int {
+	switch u {
+	case Char, CharWB:
+		return 0
+	case Word:
+		return 2
+	}
+	return 1
+}
+
+// TokenLength returns the least number of characters of a token; 0 for characters, which are not tokens.
+func (a Analyzer) TokenLength() int {
+	if a.MinTokenLength == 0 || a.Unit.Characters() {
+		return a.Unit.DefaultTokenLength()
+	}
+	return a.MinTokenLength
+}
+
+// Validate returns an error if the pattern is missing, superfluous or invalid; see [CompilePattern].
+func (a Analyzer) Validate() error {
+	if a.Unit != Regex {
+		if a.Pattern != "" {
+			return fmt.Errorf("a pattern needs the analyzer regex, not %s", a.Unit)
+		}
+		return nil
+	}
+	if _, err := CompilePattern(a.Pattern); err != nil {
+		return fmt.Errorf("regex:%.100s: %w", strings.ToValidUTF8(a.Pattern, "\ufffd"), err)
+	}
+	return nil
+}
+
+// ParseAnalyzer reads the name of a unit, or regex:PATTERN. A pattern that is that of words means them.
+func ParseAnalyzer(text string) (a Analyzer, err error) {
+	switch pattern, ok := strings.CutPrefix(text, Regex.String()+":"); {
+	case !ok:
+		if a.Unit, err = ParseUnit(text); err != nil {
+			return a, err
+		}
+	case strings.TrimPrefix(pattern, "(?u)") != strings.TrimPrefix(TokenPattern, "(?u)"):
+		a.Unit, a.Pattern = Regex, pattern
+	}
+	return a, a.Validate()
+}
 
 // MaxNameBytes is the largest total size in bytes of the names in one document.
 const MaxNameBytes = 2<<30 - 1<<20
@@ -53,11 +136,21 @@ func (a Analyzer) NameBytes(n int) int {
 	for size := least; size <= most; size++ {
 		sizes += size
 	}
-	return 2 * sizes * n // lower case and the spaces around words may lengthen a text
+	growth := 2 // lower case and the spaces around words may lengthen a text
+	switch {
+	case a.Normalize == NFKC || a.StripAccents:
+		growth = 13 // U+FDFA becomes four words of 33 bytes in all
+	case a.Normalize == NFC:
+		growth = 4 // U+1D160 becomes three characters of 12 bytes in all
+	}
+	return growth * sizes * n
 }
 
 // words reports whether the features are single words.
-func (a Analyzer) words() bool { return a.Unit == Word && a.Max <= 1 }
+func (a Analyzer) words() bool {
+	a.Min = 0
+	return a.Max <= 1 && a.TokenLength() == 2 && a == Analyzer{Max: a.Max, MinTokenLength: a.MinTokenLength}
+}
 
 // grams splits a text into units. An n-gram is a range of units.
 type grams struct {
@@ -74,14 +167,14 @@ func (g *grams) reset(room int) {
 	g.text, g.starts, g.runs, g.gap = g.text[:cap(g.text)], g.starts[:0], g.runs[:0], 0
 }
 
-// splitWords makes one run of the words of a text, without stop words.
-func (g *grams) splitWords(w *Words, stopped func(word []byte, start, end int) bool) {
+// splitWords makes one run of the words of a text, without stop words and words of fewer than least characters.
+func (g *grams) splitWords(w *Words, least int, stopped func(word []byte, start, end int) bool) {
 	g.reset(w.size + len(w.edges)/2)
 	g.gap = 1
 	at := 0
 	for edges := w.edges; len(edges) >= 2; edges = edges[2:] {
 		start, end := int(edges[0]), int(edges[1])
-		if end-start <= utf8.UTFMax && !isWord(w.lower[start], end-start) || stopped != nil && stopped(w.lower, start, end) {
+		if !w.hasLength(start, end, least) || stopped != nil && stopped(w.lower, start, end) {
 			continue
 		}
 		g.starts = append(g.starts, int32(at))

@@ -39,6 +39,8 @@ type Counter struct {
 	keys     block.Keys
 	narrow   narrow
 	words    Words
+	prepare  preprocessor
+	pattern  *Pattern // of Regex
 	grams    grams
 	stop     *table // the stop words, unless features are single words: then they are in the table of each class
 	batch    []occurrence
@@ -58,9 +60,16 @@ type class struct {
 	seen     int64  // occurrences in the table
 }
 
-// NewCounter returns a counter that has counted nothing.
+// NewCounter returns a counter that has counted nothing. It panics if the analyzer is invalid.
 func NewCounter(config Config) *Counter {
 	c := &Counter{config: config, keys: Keys(config.HashBits), narrow: narrowFor(config.HashBits), classes: map[string]*class{}}
+	c.prepare = newPreprocessor(config.Analyzer)
+	if err := config.Analyzer.Validate(); err != nil {
+		panic("kernel.NewCounter: " + err.Error())
+	}
+	if config.Analyzer.Unit == Regex {
+		c.pattern, _ = CompilePattern(config.Analyzer.Pattern)
+	}
 	if !c.single() && len(config.StopWords) > 0 {
 		c.stop = newTable()
 		c.stop.reset(config.StopWords, fullKeys)
@@ -83,7 +92,7 @@ func (c *Counter) Add(label, text []byte) {
 	if cl == nil {
 		return
 	}
-	c.words.fold(text)
+	c.prepare.fold(&c.words, text)
 	switch {
 	case !c.single():
 		c.countGrams(cl)
@@ -259,13 +268,13 @@ func (c *Counter) countFarWords(cl *class) {
 func (c *Counter) countGrams(cl *class) {
 	g, a := &c.grams, c.config.Analyzer
 	switch a.Unit {
-	case Word:
-		c.words.findEdges()
-		g.splitWords(&c.words, c.isStopped())
 	case Char:
 		g.splitChars(c.words.Text())
 	case CharWB:
 		g.splitCharsOfWords(c.words.Text())
+	default:
+		c.words.findTokens(a.Unit, c.pattern)
+		g.splitWords(&c.words, a.TokenLength(), c.isStopped())
 	}
 	least, most := a.Sizes()
 	begin := int32(0)

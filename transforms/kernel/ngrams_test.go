@@ -233,7 +233,7 @@ func BenchmarkNgrams(b *testing.B) {
 	for range 100_000 {
 		text = fmt.Appendf(text, "w%x ", zipf.Uint64()*7)
 	}
-	for _, a := range []Analyzer{{Word, 1, 2}, {Char, 3, 3}, {CharWB, 3, 5}} {
+	for _, a := range []Analyzer{{Unit: Word, Min: 1, Max: 2}, {Unit: Char, Min: 3, Max: 3}, {Unit: CharWB, Min: 3, Max: 5}} {
 		b.Run(fmt.Sprint(a), func(b *testing.B) {
 			c := NewCounter(Config{Analyzer: a})
 			b.SetBytes(int64(len(text)))

@@ -32,7 +32,7 @@ func TestWordsThatWantTheLastSlot(t *testing.T) {
 		}
 	}
 	documents := []document{{"a", string(text)}, {"b", string(text[:len(text)/2])}, {"a", string(text[len(text)/3:])}}
-	for _, config := range []Config{{}, {StopWords: [][]byte{[]byte("lastslot6ofj3w04"), []byte("lastslotzr6amuve")}}, {Analyzer: Analyzer{Word, 1, 2}}} {
+	for _, config := range []Config{{}, {StopWords: [][]byte{[]byte("lastslot6ofj3w04"), []byte("lastslotzr6amuve")}}, {Analyzer: Analyzer{Min: 1, Max: 2}}} {
 		c := NewCounter(config)
 		for _, d := range documents {
 			c.Add([]byte(d.label), []byte(d.text))
@@ -142,7 +142,7 @@ func TestNamesDecide(t *testing.T) {
 		t.Errorf("%d entries", len(entries))
 	}
 	// The same in a counter, for words and for n-grams.
-	for _, a := range []Analyzer{{}, {Word, 1, 2}, {Char, 2, 3}} {
+	for _, a := range []Analyzer{{}, {Min: 1, Max: 2}, {Unit: Char, Min: 2, Max: 3}} {
 		text := "upon the subject of confederation upon the confederation of congress and internationalizations "
 		narrowed, full := newNarrowCounter(Config{Analyzer: a}, 1), NewCounter(Config{Analyzer: a})
 		for i := range 3 {

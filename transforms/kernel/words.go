@@ -34,14 +34,6 @@ func isWord(first byte, n int) bool {
 	return n > 1 && (first < utf8.RuneSelf || runeBytes(first) < n)
 }
 
-// IsWord reports whether a text is exactly one word in lower case.
-func IsWord(text string) bool {
-	var w Words
-	w.Split([]byte(text))
-	return len(w.edges) == 2 && string(w.Text()) == text && w.edges[0] == 0 && int(w.edges[1]) == w.size &&
-		(w.size > utf8.UTFMax || isWord(w.lower[0], w.size))
-}
-
 // Text returns the lower-case text. At least feature.Padding bytes follow it in memory.
 func (w *Words) Text() []byte { return w.lower[:w.size] }
 
