@@ -57,7 +57,7 @@ func spelling(label string) string {
 	if inner == "" { // such as :( and :)
 		return label
 	}
-	const exact = 15 // digits of a float64
+	const exact = 15                              // digits of a float64
 	for _, text := range []string{label, inner} { // .1 is not 1
 		if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) <= exact {
 			return strconv.FormatFloat(x, 'g', -1, 64)
