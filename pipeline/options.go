@@ -26,6 +26,7 @@ type Documents struct {
 	Analyzer    kernel.Analyzer   // default: words; at most MaxNgram units per feature
 	HashBits    int               // count in 2^HashBits buckets; default 0, by name
 	StopWords   []string          // default none; only for words
+	Weights     kernel.Weights    // what a document adds up; default its occurrences, or its values if Files are matrices
 	MaxRejected transforms.Budget // required: malformed records tolerated
 	MaxClasses  int               // at most MaxClasses; default any number
 	Shards      int               // required, at most MaxShards: files of counts
@@ -50,6 +51,7 @@ func (d Documents) analyzer() *modelio.Analyzer {
 		a.TokenPattern = kernel.TokenPattern
 		a.StopWords = slices.Compact(slices.Sorted(slices.Values(d.StopWords)))
 	}
+	a.Weights = weightsOf(d.weights())
 	return &a
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
@@ -24,6 +25,9 @@ func (p Params) Options() map[string]string {
 	}
 	if p.Positive != "" {
 		options["positive"] = p.Positive
+	}
+	if p.Weights == modelio.BinaryWeights { // others are a property of the counts
+		options["weights"] = p.Weights
 	}
 	return options
 }
@@ -54,7 +58,7 @@ func ParseParams(options map[string]string) (p Params, err error) {
 		p.Smoothing = append(p.Smoothing, a)
 	}
 	slices.Sort(p.Smoothing)
-	p.Smoothing, p.Positive = slices.Compact(p.Smoothing), options["positive"]
+	p.Smoothing, p.Positive, p.Weights = slices.Compact(p.Smoothing), options["positive"], options["weights"]
 	return p, nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection/histogram"
-	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
@@ -31,7 +30,9 @@ type MergeParams struct {
 	Output   string       // required; a folder
 	Shards   int          // required, as in CountParams
 	HashBits int          // as in CountParams
-	Model    solver.Model // decides which counts the histogram has; default: solver.Multinomial
+
+	Weights   kernel.Weights // as in CountParams
+	Documents bool           // the histogram has documents; default: occurrences
 
 	Threads int // goroutines that merge in a bundle, each one shard at a time; default: one for each processor
 }
@@ -126,6 +127,14 @@ func (f *mergeFn) merge(ctx context.Context, in shardInput, emit pool.Emitter) e
 	return emitRecord(func(b []byte) { emit(0, b) }, part)
 }
 
+func (f *mergeFn) create(ctx context.Context, shard int, labels []string) (*countio.PartWriter, error) {
+	p := f.Params
+	if p.Weights.Real() {
+		return countio.CreateRealPart(ctx, p.Output, shard, p.Shards, labels, p.Weights.Value, f.guard.Check)
+	}
+	return countio.CreatePart(ctx, p.Output, shard, p.Shards, labels, f.guard.Check)
+}
+
 // shownFeatures is how many features are merged between two moves of the counter.
 const shownFeatures = 10_000
 
@@ -136,7 +145,7 @@ func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Hi
 		return Part{}, nil, err
 	}
 	labels := in.classes.Labels
-	w, err := countio.CreatePart(ctx, f.Params.Output, in.shard, f.Params.Shards, labels, f.guard.Check)
+	w, err := f.create(ctx, in.shard, labels)
 	if err != nil {
 		return Part{}, nil, err
 	}
@@ -158,10 +167,15 @@ func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Hi
 		}
 		classes, counts = classes[:0], counts[:0]
 		for _, c := range feat.Counts {
-			sums[c.Class].Tokens += float64(c.Occurrences)
-			sums[c.Class].Postings += float64(c.Documents)
+			occurrences, documents := f.Params.Weights.Value(c.Occurrences), float64(c.Documents)
+			sums[c.Class].Tokens += occurrences
+			sums[c.Class].Postings += documents
 			classes = append(classes, int32(c.Class))
-			counts = append(counts, f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents)))
+			if f.Params.Documents {
+				counts = append(counts, documents)
+			} else {
+				counts = append(counts, occurrences)
+			}
 		}
 		hist.Add(classes, counts)
 		return w.Add(feat.Name, feature.ID(feat.Key), feat.Counts)

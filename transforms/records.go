@@ -31,12 +31,24 @@ type Totals struct {
 	Spans    []corpusio.Span         // ranges that were read
 	Corrupt  []corpusio.CorruptError // the first few
 
+	RoundingLost int64 // see kernel.Rounding; what was rounded to zero is in Drops
+
 	// These end the reading at once; the other fields are then incomplete.
 	TooMany bool                   // classes
+	Values  []ValueProblem         // the first few
 	Headers []corpusio.HeaderError // the first few
 }
 
-// ClassTotal is the sum of a class. The numbers are integers, exact up to 2⁵³, unless they come from a custom table.
+// ValueProblem is a document with a value that cannot be counted, or with which the values of its class are too large.
+type ValueProblem struct {
+	File    string
+	Offset  int64
+	Problem string
+	Large   bool // the problem is that of the class, and says nothing about the document
+}
+
+// ClassTotal is the sum of a class. The numbers are integers, exact up to 2⁵³, or multiples of the unit of
+// CountParams.Weights, exact up to 2⁵³ units, unless they come from a custom table.
 type ClassTotal struct {
 	Documents int64
 	Tokens    float64
@@ -65,11 +77,14 @@ func (t *Totals) add(o Totals) {
 	t.Drops.StopWords += o.Drops.StopWords
 	t.Drops.Overlong += o.Drops.Overlong
 	t.Drops.Replaced += o.Drops.Replaced
+	t.Drops.RoundedToZero += o.Drops.RoundedToZero
+	t.RoundingLost += o.RoundingLost
 	t.Examples = append(t.Examples, o.Examples...)
 	t.Corrupt = append(t.Corrupt, o.Corrupt...)
 	t.Spans = append(t.Spans, o.Spans...)
 	t.TooMany = t.TooMany || o.TooMany
 	t.Headers = append(t.Headers, o.Headers...)
+	t.Values = append(t.Values, o.Values...)
 	if t.Verdict == nil {
 		t.Verdict = o.Verdict
 	}
@@ -87,6 +102,10 @@ func (t *Totals) normalize() {
 	t.Corrupt = t.Corrupt[:min(len(t.Corrupt), maxExamples)]
 	slices.SortFunc(t.Headers, func(a, b corpusio.HeaderError) int { return cmp.Compare(a.File, b.File) })
 	t.Headers = t.Headers[:min(len(t.Headers), maxExamples)]
+	slices.SortFunc(t.Values, func(a, b ValueProblem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+	})
+	t.Values = t.Values[:min(len(t.Values), maxExamples)]
 	slices.SortFunc(t.Spans, func(a, b corpusio.Span) int {
 		return cmp.Or(cmp.Compare(a.File.Name, b.File.Name), cmp.Compare(a.Start, b.Start))
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 func init() {
@@ -72,9 +73,21 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			return p.verdict(modelio.ExitFailed, err.Error())
 		}
 	}
-	// These two stop the reading early, so that the other totals are incomplete.
+	// These stop the reading early, so that the other totals are incomplete.
 	if len(t.Headers) > 0 {
 		return p.verdict(modelio.ExitData, t.Headers[0].Error())
+	}
+	if len(t.Values) > 0 {
+		v := t.Values[0]
+		if v.Large {
+			return p.verdict(modelio.ExitData, p.tooLarge())
+		}
+		return p.verdict(modelio.ExitData, fmt.Sprintf("%s: the document at %d: %s", v.File, v.Offset, v.Problem))
+	}
+	for _, c := range t.Classes {
+		if p.Weights.Real() && c.Tokens >= p.Weights.Value(kernel.MaxUnits) {
+			return p.verdict(modelio.ExitData, p.tooLarge())
+		}
 	}
 	if t.TooMany {
 		return p.verdict(modelio.ExitData, fmt.Sprintf("more than %s classes%s; %s; if not, raise --max_classes",
@@ -109,6 +122,13 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			rejected, documents+rejected, p.MaxRejected.Text, first))
 	}
 	return nil
+}
+
+// tooLarge says that the values of a class are beyond the range in which sums are exact.
+func (p ReconcileParams) tooLarge() string {
+	unit := modelio.FormatUnit(p.Weights.Exponent)
+	return fmt.Sprintf("the values of a class add up to 2^53 or more units of %s, so sums would not be exact; choose a larger unit, such as --value_unit=%s",
+		unit, modelio.FormatUnit(min(p.Weights.Exponent+10, kernel.MaxExponent)))
 }
 
 func lines(n int64) string {

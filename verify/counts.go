@@ -51,9 +51,11 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 		r.named[b.Feature] = featureCounts{}
 	}
 	if len(run.Models) > 0 {
-		if r.model, err = solver.ParseModel(run.Models[0].Model); err != nil {
+		model, err := solver.ParseModel(run.Models[0].Model)
+		if err != nil {
 			return nil, "", err
 		}
+		r.documents = selection.Params{Model: model, Weights: run.Manifest.Options["weights"]}.CountsDocuments()
 	}
 	classes := run.Manifest.Classes
 	r.classes = countio.ClassesOf(selection.Labels(classes))
@@ -97,7 +99,7 @@ func source(ctx context.Context, run modelio.Published) (countio.Source, []table
 // countsReader collects what is needed of the features while they are read.
 type countsReader struct {
 	source    countio.Source
-	model     solver.Model
+	documents bool // are the counts
 	classes   *countio.Classes
 	sums      *countio.ClassSums
 	features  int64
@@ -121,7 +123,7 @@ func (r *countsReader) add(file string, f *countio.Feature) error {
 	r.lastID, r.lastName = f.ID, append(r.lastName[:0], name...)
 	r.features++
 	r.sums.Add(f)
-	r.counts = f.Counts(r.counts[:0], r.model)
+	r.counts = f.Counts(r.counts[:0], r.documents)
 	r.histogram.AddPresent(f.Classes, r.counts)
 	if _, ok := r.named[string(name)]; !ok {
 		return nil

@@ -23,6 +23,7 @@ type documentFlags struct {
 	input                                                      list
 	reading                                                    *readingFlags
 	analysis                                                   analysisFlags
+	weights                                                    weightFlags
 	stopWords, maxRejected, maxClasses, shards, output, memory *string
 
 	runner func() (pipeline.Runner, error)
@@ -33,6 +34,7 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 		output:      addOutputFlag(fs),
 		reading:     addReadingFlags(fs),
 		analysis:    addAnalysisFlags(fs),
+		weights:     addWeightFlags(fs),
 		stopWords:   fs.String("stop_words", "", "=FILE words to ignore, one per line, in lower case; for --analyzer=word only"),
 		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed lines tolerated, as a number or a percentage; the run fails if there are more"),
 		maxClasses:  fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
@@ -74,6 +76,9 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if err := f.analysis.parse(&d); err != nil {
 		return d, err
 	}
+	if d.Weights, err = f.weights.parse(); err != nil {
+		return d, err
+	}
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
@@ -107,7 +112,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if !hasContent(d.Files) {
 		return d, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
 	}
-	return d, nil
+	return d, d.ValidateFiles()
 }
 
 func explainInput(err error) error {

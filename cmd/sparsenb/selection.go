@@ -38,7 +38,7 @@ func baselines() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *selectionFlags) parse() (s selection.Params, err error) {
+func (f *selectionFlags) parse(weights string) (s selection.Params, err error) {
 	if len(f.k) == 0 {
 		return s, modelio.Usagef("--k is required: the number of features to select, such as --k=10 or --k=1%%")
 	}
@@ -47,7 +47,7 @@ func (f *selectionFlags) parse() (s selection.Params, err error) {
 	}
 	s, err = selection.ParseParams(map[string]string{
 		"k": strings.Join(f.k.commas(), ","), "smoothing": strings.Join(f.smoothing.commas(), ","),
-		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive,
+		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive, "weights": weights,
 	})
 	if err != nil {
 		return s, modelio.Usagef("%w", err)

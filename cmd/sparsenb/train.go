@@ -58,7 +58,7 @@ Exit codes:
 			if err := documents.check(); err != nil {
 				return err
 			}
-			sel, err := selected.parse()
+			sel, err := selected.parse(*documents.weights.weights)
 			if err != nil {
 				return err
 			}

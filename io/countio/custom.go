@@ -16,8 +16,9 @@ import (
 // CustomTable summarizes a table of counts that the user supplies. The first bytes and the header determine its format: CSV, TSV
 // without quotes, or Parquet; and its layout: wide, one row for each feature, or long, one row for each feature and class.
 type CustomTable struct {
-	Classes []string // sorted
-	Sums    *ClassSums
+	Classes        []string // sorted
+	Sums           *ClassSums
+	DocumentsKnown bool // it has documents beside the counts
 }
 
 // Constraints limit the document counts of a custom table.
@@ -58,7 +59,7 @@ func ValidateTable(ctx context.Context, name string, c Constraints) (table Custo
 	for {
 		f, err := r.Next()
 		if err == io.EOF {
-			table.Classes = slices.Sorted(slices.Values(t.classes))
+			table.Classes, table.DocumentsKnown = slices.Sorted(slices.Values(t.classes)), t.feature.DocumentsKnown
 			return table, nil
 		}
 		if err != nil {

@@ -13,11 +13,15 @@ type Analysis struct {
 	Ngrams    [2]int // least and most units of a feature
 	HashBits  int    // features are counted in 2^HashBits buckets; 0 if by name
 	StopWords string // their number and SHA-256; empty if there are none
+	Weights   Weights
 }
 
 // Analysis returns what the options of a run say about its analyzer.
 func (a Analyzer) Analysis() Analysis {
 	s := Analysis{Unit: a.Unit, Ngrams: a.Ngrams, HashBits: a.HashBits}
+	if a.Weights != nil {
+		s.Weights = *a.Weights
+	}
 	if n := len(a.StopWords); n > 0 {
 		s.StopWords = fmt.Sprintf("%d words, sha256 %x", n, sha256.Sum256([]byte(strings.Join(a.StopWords, "\n"))))
 	}
@@ -48,14 +52,15 @@ func (a Analysis) Options() map[string]string {
 	if a.StopWords != "" {
 		options["stop_words"] = a.StopWords
 	}
+	a.Weights.setOptions(options)
 	return options
 }
 
 // ParseAnalysis is the inverse of [Analysis.Options]. It ignores other options.
 func ParseAnalysis(options map[string]string) (a Analysis, err error) {
 	a.Unit, a.StopWords = options["analyzer"], options["stop_words"]
-	if a.Unit == "" {
-		return a, nil
+	if a.Weights, err = parseWeights(options); err != nil || a.Unit == "" {
+		return a, err
 	}
 	a.Ngrams = [2]int{1, 1}
 	if text, ok := options["ngrams"]; ok {

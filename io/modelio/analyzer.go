@@ -9,6 +9,7 @@ type Analyzer struct {
 	TokenPattern string   `json:"token_pattern,omitempty"` // of words
 	StopWords    []string `json:"stop_words,omitempty"`    // lowercase, sorted; removed before n-grams are built
 	HashBits     int      `json:"hash_bits,omitempty"`     // features are counted in 2^HashBits buckets of feature_id
+	Weights      *Weights `json:"weights,omitempty"`       // nil: a document adds its occurrences
 }
 
 // AnalyzerKey is the metadata key of the analyzer in model.parquet.

@@ -89,6 +89,10 @@ type Drops struct {
 	StopWords  int64                     `json:"stop_words"`
 	Overlong   int64                     `json:"overlong_words"`
 	Replaced   int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
+
+	// Of values that are rounded to multiples of a unit.
+	RoundedToZero int64   `json:"rounded_to_zero,omitempty"` // values above 0 that were too small to be counted
+	Rounding      float64 `json:"rounding_error,omitempty"`  // the sum of the absolute differences, at most
 }
 
 // Success is the content of _SUCCESS.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -15,10 +16,11 @@ type Scheme string
 
 // The schemes. tf is how often the feature occurs in the document, or its value there if the document is a row of a matrix.
 const (
-	Occurrences Scheme = ""      // tf, an integer: the fast loops count in place
-	Values      Scheme = "count" // tf, any number
-	Log         Scheme = "log"   // 1 + ln tf
-	TFIDF       Scheme = "tfidf" // tf · idf / the norm of the document
+	Occurrences Scheme = ""       // tf, an integer: the fast loops count in place
+	Values      Scheme = "count"  // tf, any number
+	Binary      Scheme = "binary" // 1
+	Log         Scheme = "log"    // 1 + ln tf
+	TFIDF       Scheme = "tfidf"  // tf · idf / the norm of the document
 )
 
 // Norm is by what the values of a document are divided with the scheme TFIDF.
@@ -62,7 +64,7 @@ func (w Weights) Value(units int64) float64 {
 // Validate returns an error that names the first invalid field.
 func (w Weights) Validate() error {
 	switch {
-	case w.Scheme != Occurrences && w.Scheme != Values && w.Scheme != Log && w.Scheme != TFIDF:
+	case !slices.Contains([]Scheme{Occurrences, Values, Binary, Log, TFIDF}, w.Scheme):
 		return fmt.Errorf("invalid Scheme: %q", w.Scheme)
 	case w.Exponent < MinExponent || w.Exponent > MaxExponent || !w.Real() && w.Exponent != 0:
 		return fmt.Errorf("invalid Exponent: %d", w.Exponent)
@@ -182,12 +184,14 @@ func (v *valued) grow() {
 // weigh replaces the values of the document by their weights in units, and returns their sum. The features are in the order
 // in which the document has them, so sums of floating-point numbers are the same wherever it is counted.
 func (v *valued) weigh() (total int64, err error) {
-	if v.weights.Scheme == Log || v.weights.Sublinear {
-		for i := range v.features {
-			f := &v.features[i]
-			if f.value < 1 {
-				return 0, &ValueError{string(f.name), fmt.Sprintf("has the value %v; a logarithm needs values of at least 1", f.value)}
-			}
+	for i := range v.features {
+		switch f := &v.features[i]; {
+		case v.weights.Scheme == Binary:
+			f.value = 1
+		case v.weights.Scheme != Log && !v.weights.Sublinear:
+		case f.value < 1:
+			return 0, &ValueError{string(f.name), fmt.Sprintf("has the value %v; a logarithm needs values of at least 1", f.value)}
+		default:
 			f.value = 1 + logOf(f.value)
 		}
 	}
