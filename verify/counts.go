@@ -151,7 +151,11 @@ func (r *countsReader) compareTotals(m modelio.Manifest) (finding string, err er
 	if r.features != m.Features {
 		return "", fmt.Errorf("the counts have %d features, but the manifest %d", r.features, m.Features)
 	}
-	return fmt.Sprintf("%s tokens of %s features in the counts, as in the manifest", humanize.Commaf(tokens), humanize.Comma(r.features)), nil
+	noun := "tokens"
+	if m.Analysis().Weights.Unit != "" {
+		noun = "total value"
+	}
+	return fmt.Sprintf("%s %s of %s features in the counts, as in the manifest", humanize.Commaf(tokens), noun, humanize.Comma(r.features)), nil
 }
 
 func vectorsOf(h *histogram.Histogram, classes int) (*solver.Vectors, error) {
