@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 )
 
 func init() {
-	register.DoFn3x0[int, []byte, func(int, []byte)](&tamperFn{})
+	dofn.Register(&tamperFn{})
 }
 
 // tamperFn damages one block between map and merge, or only counts the blocks.

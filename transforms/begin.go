@@ -21,15 +21,14 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&beginFn{})
-	register.Emitter1[[]byte]()
+	dofn.Register(&beginFn{})
 }
 
 // BeginParams are the parameters of Begin.

@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func(int, []byte), error](&nameFn{})
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&mergeNamesFn{})
+	dofn.Register(&nameFn{})
+	dofn.Register(&mergeNamesFn{})
 }
 
 // NameBuckets reads the documents again and finds the names of the features in the selected buckets. It takes a

@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, error](&commitFn{})
-	register.DoFn6x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, error](&commitBucketsFn{})
-	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&commitCountsFn{})
+	dofn.Register(&commitFn{})
+	dofn.Register(&commitBucketsFn{})
+	dofn.Register(&commitCountsFn{})
 }
 
 // CommitParams are the parameters of Commit, CommitBuckets and CommitCounts.

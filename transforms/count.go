@@ -9,18 +9,17 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(int, []byte), func([]byte), error](&countFn{})
-	register.Emitter2[int, []byte]()
+	dofn.Register(&countFn{})
 }
 
 // CountParams are the parameters of CountFeatures and NameBuckets.

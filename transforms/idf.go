@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -14,14 +13,15 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 	"github.com/sparsenb/sparsenb/transforms/spill"
 )
 
 func init() {
-	register.DoFn6x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&idfFn{})
-	register.DoFn5x1[context.Context, []byte, func(*[]byte) bool, func(int, []byte), func([]byte), error](&weighFn{})
+	dofn.Register(&idfFn{})
+	dofn.Register(&weighFn{})
 }
 
 // WriteIDF adds up in how many documents each feature occurs, and writes the inverse document frequencies as

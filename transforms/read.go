@@ -7,18 +7,18 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func([]byte), func([]byte), error](&readFn{})
+	dofn.Register(&readFn{})
 }
 
 // ReadParams are the parameters of ReadCounts.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -17,11 +16,12 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 func init() {
-	register.DoFn4x1[int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&reconcileFn{})
+	dofn.Register(&reconcileFn{})
 }
 
 // ReconcileParams are the parameters of SumTotals and Reconcile.

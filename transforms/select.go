@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func([]byte), error](&selectFn{})
+	dofn.Register(&selectFn{})
 }
 
 // SelectParams are the parameters of SelectFeatures.

@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func([]byte), error](&solveFn{})
+	dofn.Register(&solveFn{})
 }
 
 // Solve solves every problem for the requested ks and those of the path. It takes a PCollection<[]byte> of one

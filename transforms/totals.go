@@ -7,18 +7,18 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func([]byte), func([]byte), error](&sumFn{})
+	dofn.Register(&sumFn{})
 }
 
 // SumTotals adds up the totals of all bundles and validates the input. It takes a PCollection<[]byte> of Totals and
