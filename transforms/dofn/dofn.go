@@ -60,6 +60,14 @@ func Register(doFn any) {
 	}:
 		register.DoFn4x1[ctx, []byte, emitKeyed, emit, error](fn)
 	case interface {
+		ProcessElement(ctx, []byte, iter, emit, emit) error
+	}:
+		register.DoFn5x1[ctx, []byte, iter, emit, emit, error](fn)
+	case interface {
+		ProcessElement(ctx, []byte, iter, emitKeyed, emit) error
+	}:
+		register.DoFn5x1[ctx, []byte, iter, emitKeyed, emit, error](fn)
+	case interface {
 		ProcessElement(ctx, int, iter, iter, emit) error
 	}:
 		register.DoFn5x1[ctx, int, iter, iter, emit, error](fn)
@@ -75,6 +83,10 @@ func Register(doFn any) {
 		ProcessElement(ctx, int, iter, iter, iter, iter) error
 	}:
 		register.DoFn6x1[ctx, int, iter, iter, iter, iter, error](fn)
+	case interface {
+		ProcessElement(ctx, int, iter, iter, iter, emit) error
+	}:
+		register.DoFn6x1[ctx, int, iter, iter, iter, emit, error](fn)
 	case interface {
 		ProcessElement(ctx, int, iter, iter, emit, emit) error
 	}:
