@@ -94,8 +94,8 @@ func weighDocuments(s beam.Scope, ranges beam.PCollection, output string, d Docu
 	first := p
 	first.Weights, first.ForIDF = d.firstWeights(), true
 	blocks, totals := transforms.CountFeatures(s, ranges, first)
-	sum, classes := transforms.SumTotals(s, totals, audit)
-	idf := transforms.WriteIDF(s, blocks, classes, sum, merge)
+	_, classes := transforms.SumTotals(s, totals, audit)
+	idf := transforms.WriteIDF(s, blocks, classes, merge)
 	blocks, more := transforms.WeighFeatures(s, ranges, idf, output, p)
 	c.totals, c.classes = transforms.SumTotals(s, beam.Flatten(s, totals, more), audit)
 	c.parts, c.histogram = transforms.MergeCounts(s, blocks, c.classes, merge)

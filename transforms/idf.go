@@ -25,14 +25,14 @@ func init() {
 }
 
 // WriteIDF adds up in how many documents each feature occurs, and writes the inverse document frequencies as
-// idf/part-NNNNN-of-NNNNN.parquet. It takes a PCollection<KV<int, []byte>> of count blocks, and as side inputs one of
-// ClassLists and one of Totals, both of SumTotals. It returns a PCollection<[]byte> of Parts, which have no features and no
-// sums. It is empty after a verdict. Of the parameters it uses those that MergeCounts has, too, and Weights, which are those
-// of the second reading. It panics if p is invalid.
-func WriteIDF(s beam.Scope, blocks, classes, totals beam.PCollection, p MergeParams) beam.PCollection {
+// idf/part-NNNNN-of-NNNNN.parquet. It takes a PCollection<KV<int, []byte>> of count blocks, and as side input one of
+// ClassLists. It returns a PCollection<[]byte> of Parts, which have no features and no sums. It is empty after a verdict. Of
+// the parameters it uses those that MergeCounts has, too, and Weights, which are those of the second reading. It panics if p
+// is invalid.
+func WriteIDF(s beam.Scope, blocks, classes beam.PCollection, p MergeParams) beam.PCollection {
 	s = s.Scope("transforms.WriteIDF")
 	mustBeValid("transforms.WriteIDF", p)
-	return beam.ParDo(s, &idfFn{Params: p}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes}, beam.SideInput{Input: totals})
+	return beam.ParDo(s, &idfFn{Params: p}, beam.GroupByKey(s, blocks), beam.SideInput{Input: classes})
 }
 
 type idfFn struct {
@@ -47,9 +47,7 @@ type idfFn struct {
 
 func (f *idfFn) Setup() { f.job = spill.Open(f.Params.Job) }
 
-func (f *idfFn) StartBundle(context.Context, func(*[]byte) bool, func(*[]byte) bool, func([]byte)) {
-	f.abandon()
-}
+func (f *idfFn) StartBundle(context.Context, func(*[]byte) bool, func([]byte)) { f.abandon() }
 
 func (f *idfFn) Teardown() { f.abandon() }
 
@@ -58,20 +56,10 @@ func (f *idfFn) abandon() {
 	f.workers = nil
 }
 
-func (f *idfFn) ProcessElement(ctx context.Context, shard int, next, classes, totals func(*[]byte) bool, emit func([]byte)) error {
+func (f *idfFn) ProcessElement(ctx context.Context, shard int, next, classes func(*[]byte) bool, emit func([]byte)) error {
 	if f.workers == nil {
 		var err error
-		if f.classes, err = readClasses(classes); err != nil {
-			return err
-		}
-		f.documents = 0
-		err = each(totals, func(t Totals) error {
-			for _, c := range t.Classes {
-				f.documents += c.Documents
-			}
-			return nil
-		})
-		if err != nil {
+		if f.classes, f.documents, err = readClassesAndDocuments(classes); err != nil {
 			return err
 		}
 		f.guard = modelio.NewGuard(f.Params.Output, f.Params.Run)
@@ -87,7 +75,7 @@ func (f *idfFn) ProcessElement(ctx context.Context, shard int, next, classes, to
 	return f.workers.Do(in, pool.Outputs(emit))
 }
 
-func (f *idfFn) FinishBundle(_ context.Context, _, _ func(*[]byte) bool, emit func([]byte)) error {
+func (f *idfFn) FinishBundle(_ context.Context, _ func(*[]byte) bool, emit func([]byte)) error {
 	defer f.abandon()
 	return f.workers.Finish(pool.Outputs(emit))
 }

@@ -149,23 +149,31 @@ func (t Totals) rejected() (n int64) {
 
 // ClassList is a piece of the list of all classes. A class is numbered by its index in the sorted list.
 type ClassList struct {
-	Verdict bool // the totals have one, and nothing is to be merged
-	Labels  []string
+	Verdict   bool // the totals have one, and nothing is to be merged
+	Labels    []string
+	Documents int64 // of all classes; 0 in all pieces but one
 }
 
 // readClasses joins the pieces of a list. It returns nil after a verdict.
 func readClasses(next func(*[]byte) bool) (*block.Classes, error) {
+	classes, _, err := readClassesAndDocuments(next)
+	return classes, err
+}
+
+func readClassesAndDocuments(next func(*[]byte) bool) (classes *block.Classes, documents int64, err error) {
 	var all ClassList
-	err := each(next, func(l ClassList) error {
+	err = each(next, func(l ClassList) error {
 		all.Verdict = all.Verdict || l.Verdict
 		all.Labels = append(all.Labels, l.Labels...)
+		all.Documents += l.Documents
 		return nil
 	})
 	if err != nil || all.Verdict {
-		return nil, err
+		return nil, 0, err
 	}
 	slices.Sort(all.Labels)
-	return block.NewClasses(all.Labels)
+	classes, err = block.NewClasses(all.Labels)
+	return classes, all.Documents, err
 }
 
 // Part is a part of the counts: its file and the sums of its rows.

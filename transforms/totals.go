@@ -63,6 +63,11 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 		return emitRecord(emitClasses, ClassList{Verdict: true})
 	}
 	lists, err := cut(labels, func(labels []string) ClassList { return ClassList{Labels: labels} })
+	if len(lists) > 0 {
+		for _, c := range sum.Classes {
+			lists[0].Documents += c.Documents
+		}
+	}
 	return emitRecords(emitClasses, lists, err)
 }
 

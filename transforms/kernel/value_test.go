@@ -83,7 +83,9 @@ func valuesFlushed(t *testing.T, w Weights, documents ...[]feature.Value) (map[s
 
 // Values are rounded half to even; what that changes is added up, and values that become zero are dropped.
 func TestRounding(t *testing.T) {
-	one := func(name string, value float64) []feature.Value { return []feature.Value{{Name: []byte(name), Value: value}} }
+	one := func(name string, value float64) []feature.Value {
+		return []feature.Value{{Name: []byte(name), Value: value}}
+	}
 	got, totals := valuesFlushed(t, Weights{Scheme: Values, Exponent: -1}, one("x", 0.75), one("x", 1.25), one("y", 0.25), one("z", 3), one("x", 0))
 	if x, z := got["x"]["a"], got["z"]["a"]; x != [2]int64{4, 2} || z != [2]int64{6, 1} || len(got) != 2 {
 		t.Errorf("%v", got)
