@@ -72,7 +72,7 @@ func runTampered(runner Runner, dir string, d Documents, sel selection.Params, w
 		parts, histogram := transforms.MergeCounts(s, blocks, classes, transforms.MergeParams{Job: p.Job, Run: run, Output: dir, Shards: d.Shards})
 		reconciled := transforms.Reconcile(s, totals, parts, params)
 		solved := transforms.Solve(s, reconciled, histogram, sel)
-		selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: countio.Source{Dir: dir}, Model: sel.Model})
+		selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: countio.Source{Dir: dir}})
 		transforms.Commit(s, reconciled, solved, selected, transforms.CommitParams{Run: run, Output: dir})
 	}, func(Progress) {})
 }

@@ -25,6 +25,7 @@ type Documents struct {
 	Analyzer    kernel.Analyzer    // default: words; at most MaxNgram units per feature
 	HashBits    int                // count in 2^HashBits buckets; default 0, by name
 	StopWords   []string           // default none; only for tokens, not for characters
+	Weights     kernel.Weights     // what a document adds up; default its occurrences, or its values if Files are matrices
 	MaxRejected transforms.Budget  // required: malformed records tolerated
 	Rejects     transforms.Rejects // default: rejected records are only counted
 	MaxClasses  int                // at most MaxClasses; default any number
@@ -48,7 +49,9 @@ func (d Documents) analyzer() *modelio.Analyzer {
 	for _, word := range d.StopWords {
 		c.StopWords = append(c.StopWords, []byte(word))
 	}
-	return c.Describe()
+	a := c.Describe()
+	a.Weights = weightsOf(d.weights())
+	return a
 }
 
 // options returns the options that decide which documents are counted, and how.

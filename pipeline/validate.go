@@ -58,6 +58,9 @@ func (d Documents) Validate() error {
 	case d.Shards < 1 || d.Shards > MaxShards:
 		return modelio.Usagef("--shards=%d: must be 1 to %d", d.Shards, MaxShards)
 	}
+	if err := d.validateWeights(); err != nil {
+		return err
+	}
 	return d.Tuning.Validate()
 }
 

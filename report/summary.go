@@ -4,8 +4,8 @@ package report
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
@@ -21,12 +21,14 @@ const (
 type Summary struct {
 	Dir        string
 	Corpus     Corpus
+	Weights    string   // what a document adds to a count, if not its occurrences
 	Notes      []string // about the corpus
 	Models     []Model  // in the order of model.parquet, at most MaxModels
 	MoreModels int64    // beyond those
 	Paths      []Path   // in the order of path.parquet
 	Files      []string
 	Parts      int64    // files of counts
+	IDF        int64    // files of inverse document frequencies
 	Warnings   []string // sentences
 }
 
@@ -64,7 +66,7 @@ type Feature struct {
 	Names  []modelio.BucketRow // the most frequent names in the bucket; nil if features are not buckets, or the names unknown
 	Class  string              // that the feature indicates; empty if the weight is 0
 	Weight float64             // added to the log-odds of the positive class; of a joint model, of Class
-	Counts [2]float64          // occurrences, or documents for the Bernoulli model
+	Counts [2]float64          // occurrences, values, or documents for the Bernoulli model and binary weights
 	Gain   float64             // its part of the log-likelihood gain
 }
 
@@ -86,11 +88,14 @@ const Rest = "the rest"
 
 // Summarize returns the summary of a run. A run that only counted has no models.
 func Summarize(p modelio.Published) Summary {
-	s := Summary{Dir: p.Dir, Corpus: NewCorpus(p.Manifest), Notes: labelNotes(p.Manifest), Warnings: slices.Concat(p.Manifest.Warnings, notes(p))}
+	s := Summary{Dir: p.Dir, Corpus: NewCorpus(p.Manifest), Weights: weightsOf(p), Notes: labelNotes(p.Manifest), Warnings: slices.Concat(p.Manifest.Warnings, notes(p))}
 	for _, f := range p.Manifest.Files {
-		if strings.HasPrefix(f.Name, "counts/") {
+		switch {
+		case countio.IsPart(f.Name):
 			s.Parts++
-		} else {
+		case countio.IsIDF(f.Name):
+			s.IDF++
+		default:
 			s.Files = append(s.Files, f.Name)
 		}
 	}
@@ -104,6 +109,11 @@ func Summarize(p modelio.Published) Summary {
 	names := BucketNames(p)
 	for _, row := range rows[:min(len(rows), MaxModels)] {
 		m := newModel(row, p.Of(row), names, features)
+		if row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights {
+			for i, side := range m.Sides {
+				m.Sides[i] = "documents " + side
+			}
+		}
 		m.Vocabulary, m.smoothing = s.Corpus.Vocabulary, HasSeveralSmoothings(p)
 		s.Models = append(s.Models, m)
 	}
@@ -137,11 +147,6 @@ func newModel(row modelio.ModelRow, rows []modelio.FeatureRow, names map[string]
 	case modelio.Joint:
 		m.Classes = len(rows) / max(int(row.K), 1)
 		m.Sides = [2]string{"in class", "total"}
-	}
-	if row.Model == "bernoulli" {
-		for i, side := range m.Sides {
-			m.Sides[i] = "documents " + side
-		}
 	}
 	for len(rows) > 0 && len(m.Features) < most {
 		n := 1

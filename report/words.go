@@ -19,6 +19,7 @@ type Vocabulary struct {
 	Feature string // word, token, n-gram or bucket; feature if the counts are a custom table
 	Token   string // what the text was split into, word, token or n-gram; empty if the counts are a custom table
 	Buckets int64  // hash buckets; 0 if features are counted by name
+	Values  bool   // the counts are sums of real values
 }
 
 // NewVocabulary returns the vocabulary of a run.
@@ -31,6 +32,7 @@ func NewVocabulary(run modelio.Run) Vocabulary {
 	if a.Characters() || a.Ngrams[1] > 1 {
 		v = Vocabulary{Feature: "n-gram", Token: "n-gram"}
 	}
+	v.Values = a.Weights.Unit != ""
 	if a.HashBits > 0 {
 		v.Feature, v.Buckets = "bucket", 1<<a.HashBits
 	}
@@ -45,6 +47,8 @@ func (c Corpus) String() string {
 	for _, class := range c.Classes[:min(len(c.Classes), maxClasses)] {
 		size := Count(class.Tokens) + " " + c.Token + "s"
 		switch {
+		case c.Values:
+			size = "total value " + Count(class.Tokens)
 		case c.Token == "":
 			size = "total count " + Count(class.Tokens)
 		case class.Tokens == 1:
@@ -224,6 +228,9 @@ func notes(p modelio.Published) (notes []string) {
 	if d.Overlong > 0 {
 		notes = append(notes, fmt.Sprintf("%s longer than 65,535 bytes not counted", Plural(d.Overlong, v.Token)))
 	}
+	if d.RoundedToZero > 0 {
+		notes = append(notes, fmt.Sprintf("%s rounded to zero and not counted; a smaller --value_unit counts more", Plural(d.RoundedToZero, "value")))
+	}
 	if v.Buckets > 0 && len(p.Features) > 0 && len(p.Buckets) == 0 {
 		notes = append(notes, "the names in the selected buckets are unknown, because counts do not contain them; sparsenb train reads them from the text")
 	}
@@ -278,6 +285,46 @@ func Analyzer(a modelio.Analyzer) string {
 		if n > shown {
 			text += fmt.Sprintf(" and %d more", n-shown)
 		}
+	}
+	if a.Weights != nil {
+		text += "; " + describe(*a.Weights)
+	}
+	return text
+}
+
+// weightsOf describes the weights of a run, and what rounding changed; it is empty if a document adds its occurrences.
+func weightsOf(p modelio.Published) string {
+	w := p.Manifest.Analysis().Weights
+	if w == (modelio.Weights{}) {
+		return ""
+	}
+	text := describe(w)
+	if w.Unit != "" {
+		text += fmt.Sprintf("; rounding changed the total value by at most %.2g", p.Manifest.Drops.Rounding)
+	}
+	return text
+}
+
+// describe says what a document adds to the count of a feature that occurs in it tf times.
+func describe(w modelio.Weights) string {
+	text := "weights " + w.Name
+	switch w.Name {
+	case modelio.BinaryWeights:
+		text += " (documents)"
+	case "log":
+		text += " (1 + ln tf)"
+	case "tfidf":
+		var parts []string
+		if w.Sublinear {
+			parts = append(parts, "sublinear tf")
+		}
+		if parts = append(parts, "idf"); w.SmoothIDF {
+			parts[len(parts)-1] = "smooth idf"
+		}
+		text += " (" + strings.Join(append(parts, "norm "+w.Norm), ", ") + ")"
+	}
+	if w.Unit != "" {
+		text += ", in units of " + w.Unit
 	}
 	return text
 }

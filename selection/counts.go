@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Counts struct {
 	Classes []modelio.Class
 	From    modelio.Counts // for the manifest
 	Threads int            // goroutines that read in a bundle; default: one for each processor
+
+	DocumentsKnown bool // the counts have the documents of each feature
 
 	Analysis modelio.Analysis  // of a run
 	Analyzer *modelio.Analyzer // the same in full; nil for a custom table
@@ -58,6 +61,9 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if err := c.validatePruning(sel.Pruning); err != nil {
 		return c, err
 	}
+	if err := checkWeights(name, c, sel.Weights); err != nil {
+		return c, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
+	}
 	if len(c.Classes) == 0 {
 		return c, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s: the table has no rows", name)}
 	}
@@ -90,11 +96,33 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	if len(c.Files) == 0 {
 		return c, fmt.Errorf("%s: the run has no counts; use those that it was made from: %s", dir, m.Counts.Name)
 	}
-	c.Source = countio.Source{Dir: dir, Rehash: !m.SameHash()}
+	c.Source, c.DocumentsKnown = countio.Source{Dir: dir, Rehash: !m.SameHash()}, true
 	c.Classes = m.Classes
 	c.Analysis, c.Analyzer = m.Analysis(), m.Analyzer
+	if c.Analysis.Weights.Name == modelio.BinaryWeights { // that of the selection; the counts have occurrences
+		analyzer := *m.Analyzer
+		c.Analysis.Weights, analyzer.Weights = modelio.Weights{}, nil
+		c.Analyzer = &analyzer
+	}
 	c.From = modelio.Counts{Name: dir, SHA256: state.Success.ManifestSHA256}
 	return c, nil
+}
+
+// checkWeights checks that the counts have the weights that the selection asks for.
+func checkWeights(name string, c Counts, weights string) error {
+	has := cmp.Or(c.Analysis.Weights.Name, "count")
+	switch {
+	case weights == "" || weights == has:
+		return nil
+	case weights == modelio.BinaryWeights && has == "count":
+		if !c.DocumentsKnown {
+			return fmt.Errorf("--weights=binary needs the numbers of documents; %s has no column documents", name)
+		}
+		return nil
+	case weights == modelio.BinaryWeights:
+		return fmt.Errorf("--weights=binary: %s was counted with --weights=%s; count again without it", name, has)
+	}
+	return fmt.Errorf("--weights=%s: %s was counted with --weights=%s; count the documents again with --weights=%s", weights, name, has, weights)
 }
 
 // customCounts returns a custom table. It reads the table once, to report errors before a job is started.
@@ -121,7 +149,7 @@ func customCounts(ctx context.Context, name string, classDocuments map[string]in
 		c.Classes = append(c.Classes, class)
 	}
 	slices.SortFunc(c.Classes, func(a, b modelio.Class) int { return strings.Compare(a.Label, b.Label) })
-	c.Source = countio.Source{Table: name}
+	c.Source, c.DocumentsKnown = countio.Source{Table: name}, table.DocumentsKnown
 	c.Files = []tableio.FileSum{{Name: name}}
 	sum, err := tableio.Checksum(ctx, name)
 	c.From = modelio.Counts{Name: name, Size: sum.Size, SHA256: sum.SHA256}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
 )
 
@@ -27,6 +28,9 @@ func (p Params) Options() map[string]string {
 		options["positive"] = p.Positive
 	}
 	maps.Copy(options, p.Pruning.options())
+	if p.Weights == modelio.BinaryWeights { // others are a property of the counts
+		options["weights"] = p.Weights
+	}
 	return options
 }
 
@@ -56,7 +60,7 @@ func ParseParams(options map[string]string) (p Params, err error) {
 		p.Smoothing = append(p.Smoothing, a)
 	}
 	slices.Sort(p.Smoothing)
-	p.Smoothing, p.Positive = slices.Compact(p.Smoothing), options["positive"]
+	p.Smoothing, p.Positive, p.Weights = slices.Compact(p.Smoothing), options["positive"], options["weights"]
 	p.Pruning, err = ParsePruning(options)
 	return p, err
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection/histogram"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
 // Selected are features of one model that were found in one part.
@@ -22,13 +21,13 @@ type Feature struct {
 	Name      string
 	ID        int64
 	Counts    []float64 // on the sides of the problem: two, or one for each class of a joint problem
-	Documents []float64 // likewise; nil if they are unknown, or are the counts
+	Documents []float64 // likewise; nil if they are unknown
 }
 
-// Pick reads a part of the counts and emits its selected features for every solution, in pieces of about most bytes.
+// Pick reads a part of the counts, which are occurrences or documents, and emits its selected features for every solution, in pieces of about most bytes.
 // The pruner is that of the solutions.
-func Pick(ctx context.Context, source countio.Source, pruner *Pruner, model solver.Model, part string, solutions []Solution, most int, emit func(Selected) error) error {
-	picks := newPicks(source, model)
+func Pick(ctx context.Context, source countio.Source, pruner *Pruner, countsDocuments bool, part string, solutions []Solution, most int, emit func(Selected) error) error {
+	picks := newPicks(source, countsDocuments)
 	for _, s := range solutions {
 		picks.add(newPick(s, most, emit))
 	}
@@ -50,7 +49,7 @@ func Pick(ctx context.Context, source countio.Source, pruner *Pruner, model solv
 // the models that take such a feature are found once for each sum.
 type picks struct {
 	source  countio.Source
-	model   solver.Model
+	counted bool // the counts are documents
 	classes countio.Classes
 	all     []*pick
 	byClass map[string][]*pick
@@ -73,8 +72,8 @@ type taker struct {
 // mostTakers limits the distinct counts whose takers are cached. Most features have one of a few counts.
 const mostTakers = 1 << 16
 
-func newPicks(source countio.Source, model solver.Model) *picks {
-	return &picks{source: source, model: model, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}, takers: map[string][]taker{}}
+func newPicks(source countio.Source, countsDocuments bool) *picks {
+	return &picks{source: source, counted: countsDocuments, byClass: map[string][]*pick{}, absent: map[float64][]*pick{}, takers: map[string][]taker{}}
 }
 
 func (s *picks) add(p *pick) {
@@ -91,7 +90,7 @@ func (s *picks) add(p *pick) {
 }
 
 func (s *picks) visit(feat *countio.Feature) error {
-	s.counts = feat.Counts(s.counts[:0], s.model)
+	s.counts = feat.Counts(s.counts[:0], s.counted)
 	s.key = histogram.AppendKey(s.key[:0], feat.Classes, s.counts)
 	takers, ok := s.takers[string(s.key)]
 	if !ok {
@@ -120,7 +119,7 @@ func (s *picks) visit(feat *countio.Feature) error {
 
 // documents returns the documents of a feature on the sides of a model, or nil if they are unknown.
 func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
-	if !feat.DocumentsKnown || s.model == solver.Bernoulli {
+	if !feat.DocumentsKnown {
 		return nil
 	}
 	var labels []string

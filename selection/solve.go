@@ -20,6 +20,12 @@ type Params struct {
 	Smoothing []float64
 	Positive  string // empty: the last label in byte order, or every class if there are more than two
 	Pruning   Pruning
+	Weights   string // one of modelio.WeightNames; default: whatever the counts are
+}
+
+// CountsDocuments reports whether the counts of a feature are its documents, and not its occurrences.
+func (p Params) CountsDocuments() bool {
+	return p.Model == solver.Bernoulli || p.Weights == modelio.BinaryWeights
 }
 
 // Solved is a piece of the result of Solve, with one of the fields set.

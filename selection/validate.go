@@ -2,6 +2,7 @@ package selection
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
@@ -27,6 +28,9 @@ func (p Params) Validate() error {
 		return modelio.Usagef("--k=auto:gain requires --method=nfs; with --method=%s use a number or a percentage", p.Method)
 	case p.Model != solver.Bernoulli && hasRule(FDR):
 		return modelio.Usagef("--k=auto:fdr requires --model=bernoulli: it tests in how many documents a word occurs")
+	}
+	if p.Weights != "" && !slices.Contains(modelio.WeightNames, p.Weights) {
+		return modelio.Usagef("--weights=%s: must be one of %s", p.Weights, strings.Join(modelio.WeightNames, ", "))
 	}
 	for _, a := range p.Smoothing {
 		if !solver.InRange(a) {

@@ -27,14 +27,6 @@ func (m Model) String() string {
 	return "multinomial"
 }
 
-// Count returns the count that the model uses: the occurrences of a feature, or the documents in which it occurs.
-func (m Model) Count(occurrences, documents float64) float64 {
-	if m == Bernoulli {
-		return documents
-	}
-	return occurrences
-}
-
 // ParseModel is the inverse of [Model.String].
 func ParseModel(name string) (Model, error) {
 	switch name {

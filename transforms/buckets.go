@@ -43,7 +43,7 @@ type nameFn struct {
 }
 
 func (f *nameFn) Setup() {
-	f.count.Params = f.Params
+	f.count.Params, f.count.again = f.Params, true
 	f.count.Setup()
 }
 

@@ -31,6 +31,8 @@ type CountParams struct {
 	HashBits   int              // features are counted in 2^HashBits buckets; default: by name
 	Rejects    Rejects          // which rejected records are kept
 	StopWords  []string         // in lower case, if features are words or n-grams of words; default: none
+	Weights    kernel.Weights   // what is added up; default: occurrences. Real values need features by name
+	ForIDF     bool             // the documents are read again, by WeighFeatures, whose totals have the tokens and postings
 	MaxClasses int              // reading ends when there are more; default: no limit
 
 	// These change how the work is done, not its result.
@@ -58,6 +60,10 @@ func (p CountParams) Validate() error {
 		return fmt.Errorf("invalid HashBits: %d; it must be 0 to %d", p.HashBits, kernel.MaxHashBits)
 	case len(p.StopWords) > 0 && p.Analyzer.Unit.Characters():
 		return errors.New("invalid StopWords: they need an Analyzer of words")
+	case p.Weights.Real() && p.HashBits > 0:
+		return errors.New("invalid Weights: they need features by name")
+	case p.Weights.Validate() != nil:
+		return fmt.Errorf("invalid Weights: %w", p.Weights.Validate())
 	case p.MaxClasses < 0 || p.Threads < 0 || p.BlockBytes < 0:
 		return errors.New("invalid MaxClasses, Threads or BlockBytes: they must not be negative")
 	}
@@ -112,7 +118,9 @@ func mustBeValid(name string, params interface{ Validate() error }) {
 type countFn struct {
 	Params CountParams
 
-	only                       *kernel.Buckets // of NameBuckets, which counts only their features and moves no counter; else nil
+	again                      bool            // the ranges are read a second time: no counter moves
+	only                       *kernel.Buckets // of NameBuckets, which counts only their features; else nil
+	idf                        *kernel.IDF     // of WeighFeatures; else nil
 	bytes, documents, features beam.Counter
 	job                        *spill.Job
 	workers                    *pool.Pool[corpusio.Range]
@@ -153,7 +161,7 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emitBlock 
 		return err
 	}
 	if f.workers == nil {
-		if f.only == nil { // the first use creates a counter, which two goroutines must not do at once
+		if !f.again { // the first use creates a counter, which two goroutines must not do at once
 			f.bytes.Inc(ctx, 0)
 			f.documents.Inc(ctx, 0)
 			f.features.Inc(ctx, 0)
@@ -240,24 +248,46 @@ func (f *countFn) count(ctx context.Context, ranges iter.Seq[corpusio.Range], em
 	if err := w.finish(); err != nil {
 		return err
 	}
-	counted := w.counter.TakeTotals()
-	w.totals.add(Totals{Classes: map[string]ClassTotal{}})
-	for label, c := range counted.Classes {
-		w.totals.Classes[label] = ClassTotal{c.Documents, float64(c.Tokens), float64(c.Postings)}
-	}
-	w.totals.Drops.Replaced += counted.Replaced
-	w.totals.Drops.Overlong += counted.Overlong
-	w.totals.Drops.StopWords += counted.Stopped
+	w.addCounted(w.counter.TakeTotals())
 	f.found.add(w.totals)
 	return nil
 }
 
+// addCounted adds the totals of the counter. Those of the two readings of WeighFeatures add up to one.
+func (w *countWorker) addCounted(counted kernel.Totals) {
+	if w.idf != nil {
+		w.totals = Totals{}
+	}
+	w.totals.add(Totals{Classes: map[string]ClassTotal{}})
+	for label, c := range counted.Classes {
+		total := ClassTotal{c.Documents, w.Params.Weights.Value(c.Tokens), float64(c.Postings)}
+		if w.Params.ForIDF {
+			total.Tokens, total.Postings = 0, 0
+		} else if w.idf != nil {
+			total.Documents = 0
+		}
+		w.totals.Classes[label] = total
+	}
+	if !w.Params.ForIDF {
+		w.totals.Drops.RoundedToZero += counted.Rounding.Zero
+		w.totals.RoundingLost += counted.Rounding.Lost
+	}
+	if w.idf == nil {
+		w.totals.Drops.Replaced += counted.Replaced
+		w.totals.Drops.Overlong += counted.Overlong
+		w.totals.Drops.StopWords += counted.Stopped
+	}
+}
+
 func (w *countWorker) newCounter() *kernel.Counter {
-	config := kernel.Config{Analyzer: w.Params.Analyzer, HashBits: w.Params.HashBits, Only: w.only, MemoryBytes: w.job.TableBytes}
+	config := kernel.Config{
+		Analyzer: w.Params.Analyzer, HashBits: w.Params.HashBits, Only: w.only, MemoryBytes: w.job.TableBytes,
+		Weights: w.Params.Weights, IDF: w.idf,
+	}
 	for _, word := range w.Params.StopWords {
 		config.StopWords = append(config.StopWords, []byte(word))
 	}
-	if w.only == nil {
+	if !w.again {
 		config.Distinct = &w.found.distinct
 	}
 	if w.Params.MaxClasses > 0 {
@@ -282,7 +312,9 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	documents, shown := int64(0), int64(0)
 	var d corpusio.Document
 	for reader.Next(&d) {
-		if err := w.add(&d); err != nil { // its values cannot be counted
+		if err := w.add(&d); errors.Is(err, kernel.ErrOverflow) {
+			return errors.Join(w.found.refuse(Totals{TooLarge: true}), reader.Abandon())
+		} else if err != nil { // its values cannot be counted
 			read.Corrupt = append(read.Corrupt, *r.File.Fault(d.Offset, err.Error()))
 			w.totals.add(read)
 			return reader.Abandon()
@@ -334,7 +366,7 @@ func (w *countWorker) add(d *corpusio.Document) error {
 		for _, label := range d.MoreLabels {
 			w.counter.Add(label, d.Text)
 		}
-		return nil
+		return w.counter.Err()
 	}
 	err := w.counter.AddFeatures(d.Label, d.Features)
 	for _, label := range d.MoreLabels {
@@ -346,7 +378,7 @@ func (w *countWorker) add(d *corpusio.Document) error {
 }
 
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {
-	if w.only != nil {
+	if w.again {
 		return
 	}
 	w.bytes.Inc(ctx, bytes)

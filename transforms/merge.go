@@ -11,7 +11,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection/histogram"
-	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -30,7 +29,9 @@ type MergeParams struct {
 	Output   string       // required; a folder
 	Shards   int          // required, as in CountParams
 	HashBits int          // as in CountParams
-	Model    solver.Model // decides which counts the histogram has; default: solver.Multinomial
+
+	Weights   kernel.Weights // as in CountParams
+	Documents bool           // the histogram has documents; default: occurrences
 
 	Threads int // goroutines that merge in a bundle, each one shard at a time; default: one for each processor
 }
@@ -125,6 +126,14 @@ func (f *mergeFn) merge(ctx context.Context, in shardInput, emit pool.Emitter) e
 	return emitRecord(func(b []byte) { emit(0, b) }, part)
 }
 
+func (f *mergeFn) create(ctx context.Context, shard int, labels []string) (*countio.PartWriter, error) {
+	p := f.Params
+	if p.Weights.Real() {
+		return countio.CreateRealPart(ctx, p.Output, shard, p.Shards, labels, p.Weights.Value, f.guard.Check)
+	}
+	return countio.CreatePart(ctx, p.Output, shard, p.Shards, labels, f.guard.Check)
+}
+
 // shownFeatures is how many features are merged between two moves of the counter.
 const shownFeatures = 10_000
 
@@ -135,7 +144,7 @@ func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Hi
 		return Part{}, nil, err
 	}
 	labels := in.classes.Labels
-	w, err := countio.CreatePart(ctx, f.Params.Output, in.shard, f.Params.Shards, labels, f.guard.Check)
+	w, err := f.create(ctx, in.shard, labels)
 	if err != nil {
 		return Part{}, nil, err
 	}
@@ -158,11 +167,16 @@ func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Hi
 		classes, counts = classes[:0], counts[:0]
 		occurrences := int64(0)
 		for _, c := range feat.Counts {
+			value, documents := f.Params.Weights.Value(c.Occurrences), float64(c.Documents)
 			occurrences += int64(c.Occurrences)
-			sums[c.Class].Tokens += float64(c.Occurrences)
-			sums[c.Class].Postings += float64(c.Documents)
+			sums[c.Class].Tokens += value
+			sums[c.Class].Postings += documents
 			classes = append(classes, int32(c.Class))
-			counts = append(counts, f.Params.Model.Count(float64(c.Occurrences), float64(c.Documents)))
+			if f.Params.Documents {
+				counts = append(counts, documents)
+			} else {
+				counts = append(counts, value)
+			}
 		}
 		part.Letters.add(feat.Name, occurrences)
 		hist.Add(classes, counts)

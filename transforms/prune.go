@@ -13,7 +13,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
-	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 )
@@ -29,7 +28,7 @@ func init() {
 type PruneParams struct {
 	Run       modelio.Run
 	Source    countio.Source // where the parts are
-	Model     solver.Model
+	Documents bool           // the counts are documents; default: occurrences
 	Pruning   selection.Pruning
 	Smoothing []float64 // without smoothing, the features must have counts
 
@@ -207,7 +206,7 @@ func (f *pruneFn) prune(ctx context.Context, in Part, emit pool.Emitter) error {
 	var counts []float64
 	err := f.pruner.Each(ctx, f.Params.Source, in.Name, classes, tally.Visitor(func(feat *countio.Feature) error {
 		sums.Add(feat)
-		counts = feat.Counts(counts[:0], f.Params.Model)
+		counts = feat.Counts(counts[:0], f.Params.Documents)
 		hist.AddPresent(feat.Classes, counts)
 		return nil
 	}))

@@ -13,7 +13,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/selection/histogram"
-	"github.com/sparsenb/sparsenb/solver"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 )
@@ -28,7 +27,8 @@ type ReadParams struct {
 	Output  string          // required; a folder
 	Source  countio.Source  // required
 	Classes []modelio.Class // required; sorted by label
-	Model   solver.Model    // decides which counts the histogram has; default: solver.Multinomial
+
+	Documents bool // the histogram has documents; default: occurrences
 
 	Threads int // goroutines that read in a bundle, each one file at a time; default: one for each processor
 }
@@ -137,7 +137,7 @@ func (f *readFn) read(ctx context.Context, sum tableio.FileSum, emit pool.Emitte
 	err := f.Params.Source.Each(ctx, sum.Name, classes, func(feat *countio.Feature) error {
 		part.Features++
 		sums.Add(feat)
-		counts = feat.Counts(counts[:0], f.Params.Model)
+		counts = feat.Counts(counts[:0], f.Params.Documents)
 		hist.AddPresent(feat.Classes, counts)
 		return nil
 	})

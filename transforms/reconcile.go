@@ -17,6 +17,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 func init() {
@@ -35,6 +36,7 @@ type ReconcileParams struct {
 	MaxClasses  int // 0: unlimited
 	Reading     corpusio.Reading
 	First       corpusio.File // the first input that is not empty
+	Weights     kernel.Weights
 
 	// With Selection, the classes are also checked: at least two, and Positive one of them.
 	Selection bool
@@ -75,6 +77,7 @@ func (f *reconcileFn) ProcessElement(_ int, totals, parts func(*[]byte) bool, em
 
 func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	a := Reconciled{Verdict: t.Verdict, Drops: t.Drops, Examples: t.Examples, MoreLabels: t.MoreLabels}
+	a.Drops.Rounding = kernel.Rounding{Lost: t.RoundingLost}.Of(p.Weights)
 	if a.Verdict != nil { // nothing was merged
 		return a, nil
 	}

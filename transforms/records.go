@@ -39,12 +39,16 @@ type Totals struct {
 
 	MoreLabels int64 // that documents have beyond their first; Classes counts a document once for each of its labels
 
+	RoundingLost int64 // see kernel.Rounding; what was rounded to zero is in Drops
+
 	// These end the reading at once; the other fields are then incomplete.
-	TooMany bool                   // classes
-	Headers []corpusio.HeaderError // the first few
+	TooMany  bool                   // classes
+	TooLarge bool                   // the values of a class
+	Headers  []corpusio.HeaderError // the first few
 }
 
-// ClassTotal is the sum of a class. The numbers are integers, exact up to 2⁵³, unless they come from a custom table.
+// ClassTotal is the sum of a class. The numbers are integers, exact up to 2⁵³, or multiples of the unit of
+// CountParams.Weights, exact up to 2⁵³ units, unless they come from a custom table.
 type ClassTotal struct {
 	Documents int64
 	Tokens    float64
@@ -77,6 +81,8 @@ func (t *Totals) add(o Totals) {
 	t.Drops.Replaced += o.Drops.Replaced
 	t.Drops.OtherClasses.Documents += o.Drops.OtherClasses.Documents
 	t.OtherLabels.Merge(o.OtherLabels)
+	t.Drops.RoundedToZero += o.Drops.RoundedToZero
+	t.RoundingLost += o.RoundingLost
 	t.Examples = append(t.Examples, o.Examples...)
 	if t.ByFile == nil {
 		t.ByFile = map[string]map[corpusio.Reason]int64{}
@@ -100,6 +106,7 @@ func (t *Totals) add(o Totals) {
 	t.Spans = append(t.Spans, o.Spans...)
 	t.TooMany = t.TooMany || o.TooMany
 	t.Headers = append(t.Headers, o.Headers...)
+	t.TooLarge = t.TooLarge || o.TooLarge
 	if t.Verdict == nil {
 		t.Verdict = o.Verdict
 	}
@@ -193,23 +200,31 @@ func (t Totals) rejected() (n int64) {
 
 // ClassList is a piece of the list of all classes. A class is numbered by its index in the sorted list.
 type ClassList struct {
-	Verdict bool // the totals have one, and nothing is to be merged
-	Labels  []string
+	Verdict   bool // the totals have one, and nothing is to be merged
+	Labels    []string
+	Documents int64 // of all classes; 0 in all pieces but one
 }
 
 // readClasses joins the pieces of a list. It returns nil after a verdict.
 func readClasses(next func(*[]byte) bool) (*block.Classes, error) {
+	classes, _, err := readClassesAndDocuments(next)
+	return classes, err
+}
+
+func readClassesAndDocuments(next func(*[]byte) bool) (classes *block.Classes, documents int64, err error) {
 	var all ClassList
-	err := each(next, func(l ClassList) error {
+	err = each(next, func(l ClassList) error {
 		all.Verdict = all.Verdict || l.Verdict
 		all.Labels = append(all.Labels, l.Labels...)
+		all.Documents += l.Documents
 		return nil
 	})
 	if err != nil || all.Verdict {
-		return nil, err
+		return nil, 0, err
 	}
 	slices.Sort(all.Labels)
-	return block.NewClasses(all.Labels)
+	classes, err = block.NewClasses(all.Labels)
+	return classes, all.Documents, err
 }
 
 // Part is a part of the counts: its file and the sums of its rows.

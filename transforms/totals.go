@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 func init() {
@@ -67,6 +68,11 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 		return emitRecord(emitClasses, ClassList{Verdict: true})
 	}
 	lists, err := cut(labels, func(labels []string) ClassList { return ClassList{Labels: labels} })
+	if len(lists) > 0 {
+		for _, c := range sum.Classes {
+			lists[0].Documents += c.Documents
+		}
+	}
 	return emitRecords(emitClasses, lists, err)
 }
 
@@ -77,9 +83,17 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			return p.verdict(modelio.ExitFailed, err.Error())
 		}
 	}
-	// These two stop the reading early, so that the other totals are incomplete.
+	// These stop the reading early, so that the other totals are incomplete.
 	if len(t.Headers) > 0 {
 		return p.verdict(modelio.ExitData, t.Headers[0].Error())
+	}
+	if t.TooLarge {
+		return p.verdict(modelio.ExitData, p.tooLarge())
+	}
+	for _, c := range t.Classes {
+		if p.Weights.Real() && c.Tokens >= p.Weights.Value(kernel.MaxUnits) {
+			return p.verdict(modelio.ExitData, p.tooLarge())
+		}
 	}
 	if t.TooMany {
 		probably := swapped
@@ -124,6 +138,13 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			rejected, counted+rejected, p.MaxRejected.Text, first))
 	}
 	return p.verdict(modelio.ExitData, missingClasses(p.Reading.Classes, t.Classes, others))
+}
+
+// tooLarge says that the values of a class are beyond the range in which sums are exact.
+func (p ReconcileParams) tooLarge() string {
+	unit := modelio.FormatUnit(p.Weights.Exponent)
+	return fmt.Sprintf("the values of a class add up to 2^53 or more units of %s, so sums would not be exact; choose a larger unit, such as --value_unit=%s",
+		unit, modelio.FormatUnit(min(p.Weights.Exponent+10, kernel.MaxExponent)))
 }
 
 // place is where a record is in its file.

@@ -51,9 +51,11 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 		r.named[b.Feature] = featureCounts{}
 	}
 	if len(run.Models) > 0 {
-		if r.model, err = solver.ParseModel(run.Models[0].Model); err != nil {
+		model, err := solver.ParseModel(run.Models[0].Model)
+		if err != nil {
 			return nil, "", err
 		}
+		r.documents = selection.Params{Model: model, Weights: run.Manifest.Options["weights"]}.CountsDocuments()
 	}
 	classes := run.Manifest.Classes
 	r.classes = countio.ClassesOf(selection.Labels(classes))
@@ -104,7 +106,7 @@ func source(ctx context.Context, run modelio.Published) (countio.Source, []table
 // countsReader collects what is needed of the features while they are read.
 type countsReader struct {
 	source    countio.Source
-	model     solver.Model
+	documents bool // are the counts
 	classes   *countio.Classes
 	sums      *countio.ClassSums
 	features  int64
@@ -138,7 +140,7 @@ func (r *countsReader) keep(f *countio.Feature) error {
 	if err != nil {
 		return err
 	}
-	r.counts = f.Counts(r.counts[:0], r.model)
+	r.counts = f.Counts(r.counts[:0], r.documents)
 	r.histogram.AddPresent(f.Classes, r.counts)
 	if _, ok := r.named[string(name)]; !ok {
 		return nil
@@ -166,7 +168,11 @@ func (r *countsReader) compareTotals(m modelio.Manifest) (finding string, err er
 	if r.features != m.Features {
 		return "", fmt.Errorf("the counts have %d features, but the manifest %d", r.features, m.Features)
 	}
-	return fmt.Sprintf("%s tokens of %s features in the counts, as in the manifest", humanize.Commaf(tokens), humanize.Comma(r.features)), nil
+	noun := "tokens"
+	if m.Analysis().Weights.Unit != "" {
+		noun = "total value"
+	}
+	return fmt.Sprintf("%s %s of %s features in the counts, as in the manifest", humanize.Commaf(tokens), noun, humanize.Comma(r.features)), nil
 }
 
 func vectorsOf(h *histogram.Histogram, classes int) (*solver.Vectors, error) {

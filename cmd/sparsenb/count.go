@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
 )
 
@@ -24,6 +25,9 @@ features from them.
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
+			}
+			if *documents.weights.weights == modelio.BinaryWeights {
+				return modelio.Usagef("--weights=binary: counts have the numbers of documents already; count without it, and use sparsenb select --weights=binary")
 			}
 			d, runner, err := documents.parse(ctx)
 			run := pipeline.NewRun("count", versionString(), &d, nil, nil)

@@ -24,6 +24,7 @@ type documentFlags struct {
 	reading                                                    *readingFlags
 	rejects                                                    rejectFlags
 	analysis                                                   analysisFlags
+	weights                                                    weightFlags
 	stopWords, maxRejected, maxClasses, shards, output, memory *string
 
 	runner func() (pipeline.Runner, error)
@@ -35,6 +36,7 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 		reading:     addReadingFlags(fs),
 		rejects:     addRejectFlags(fs),
 		analysis:    addAnalysisFlags(fs),
+		weights:     addWeightFlags(fs),
 		stopWords:   fs.String("stop_words", "", "=FILE words to ignore, one per line, as the analyzer finds them: in lower case, unless --keep_case is given. For words, not for characters"),
 		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed records tolerated, as a number or a percentage; the run fails if there are more"),
 		maxClasses:  fs.String("max_classes", "1000", "=N maximum number of distinct labels; the run fails if there are more"),
@@ -83,6 +85,9 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if err := f.analysis.parse(&d); err != nil {
 		return d, err
 	}
+	if d.Weights, err = f.weights.parse(); err != nil {
+		return d, err
+	}
 	if d.MaxRejected, err = transforms.ParseBudget(*f.maxRejected); err != nil {
 		return d, modelio.Usagef("--max_rejected: %w", err)
 	}
@@ -123,7 +128,7 @@ func (f *documentFlags) documents(ctx context.Context) (d pipeline.Documents, er
 	if !hasContent(d.Files) {
 		return d, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
 	}
-	return d, nil
+	return d, d.ValidateFiles()
 }
 
 func explainInput(err error) error {

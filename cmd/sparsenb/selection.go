@@ -42,7 +42,7 @@ func baselines() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *selectionFlags) parse(ctx context.Context) (s selection.Params, err error) {
+func (f *selectionFlags) parse(ctx context.Context, weights string) (s selection.Params, err error) {
 	if len(f.k) == 0 {
 		return s, modelio.Usagef("--k is required: the number of features to select, such as --k=10 or --k=1%%")
 	}
@@ -51,7 +51,7 @@ func (f *selectionFlags) parse(ctx context.Context) (s selection.Params, err err
 	}
 	options := map[string]string{
 		"k": strings.Join(f.k.commas(), ","), "smoothing": strings.Join(f.smoothing.commas(), ","),
-		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive,
+		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive, "weights": weights,
 	}
 	maps.Copy(options, f.pruning.options())
 	if s, err = selection.ParseParams(options); err != nil {

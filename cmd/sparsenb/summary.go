@@ -37,6 +37,9 @@ func printRun(w io.Writer, s report.Summary) {
 	if left := s.Corpus.LeftOut(); left != "" {
 		printf(w, "%s\n", left)
 	}
+	if s.Weights != "" {
+		printf(w, "%s\n", s.Weights)
+	}
 	for _, m := range s.Models {
 		printf(w, "\n")
 		printModel(w, m)
@@ -47,6 +50,9 @@ func printRun(w io.Writer, s report.Summary) {
 	files := slices.Clone(s.Files)
 	if s.Parts > 0 {
 		files = slices.Insert(files, len(files)-1, fmt.Sprintf("counts/ (%s)", report.Plural(s.Parts, "file")))
+	}
+	if s.IDF > 0 {
+		files = slices.Insert(files, len(files)-1, fmt.Sprintf("idf/ (%s)", report.Plural(s.IDF, "file")))
 	}
 	printf(w, "\n%s: %s\n", s.Dir, strings.Join(files, ", "))
 }

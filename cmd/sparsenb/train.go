@@ -59,7 +59,7 @@ Exit codes:
 			if err := documents.check(); err != nil {
 				return err
 			}
-			sel, err := selected.parse(ctx)
+			sel, err := selected.parse(ctx, *documents.weights.weights)
 			if err != nil {
 				return err
 			}

@@ -27,6 +27,15 @@ type Row struct {
 	Documents int64  `parquet:"documents,dict,uncompressed"` // documents with at least one
 }
 
+// RealRow is a Row of a run that adds up real values: see --weights. A part has either.
+type RealRow struct {
+	Feature   string  `parquet:"feature"`
+	FeatureID int64   `parquet:"feature_id,delta,uncompressed"`
+	Class     string  `parquet:"class,dict,uncompressed"`
+	Count     float64 `parquet:"count"` // a multiple of the run's unit
+	Documents int64   `parquet:"documents,dict,uncompressed"`
+}
+
 // Column numbers.
 const (
 	featureAt = iota
@@ -66,7 +75,8 @@ const uniqueIDs = "sparsenb.unique_feature_ids"
 type PartWriter struct {
 	out     *tableio.FileWriter
 	labels  []parquet.Value
-	table   *parquet.GenericWriter[Row]
+	table   partTable
+	value   func(count int64) float64 // nil if the counts are integers
 	batch   *batch
 	rows    int64
 	group   int64 // rows of the current row group
@@ -74,6 +84,14 @@ type PartWriter struct {
 	started bool
 	last    int64 // the ID of the last feature, if started
 	shared  bool  // two features have the same ID
+}
+
+// partTable is the writer of a Row or a RealRow.
+type partTable interface {
+	ColumnWriters() []*parquet.ColumnWriter
+	SetKeyValueMetadata(key, value string)
+	Flush() error
+	Close() error
 }
 
 // A batch ends at batchRows rows, or at batchBytes bytes of names.
@@ -98,16 +116,28 @@ var batches = sync.Pool{New: func() any { return &batch{names: make([]byte, 0, b
 
 // CreatePart starts to write part number part, from 0, under dir. held is checked again before the file appears.
 func CreatePart(ctx context.Context, dir string, part, parts int, labels []string, held fileio.Held) (*PartWriter, error) {
+	return createPart(ctx, dir, part, parts, labels, nil, held)
+}
+
+// CreateRealPart is CreatePart for a part with the values of counts.
+func CreateRealPart(ctx context.Context, dir string, part, parts int, labels []string, value func(count int64) float64, held fileio.Held) (*PartWriter, error) {
+	return createPart(ctx, dir, part, parts, labels, value, held)
+}
+
+func createPart(ctx context.Context, dir string, part, parts int, labels []string, value func(count int64) float64, held fileio.Held) (*PartWriter, error) {
 	out, err := tableio.CreateFile(ctx, dir, PartName(part, parts), held)
 	if err != nil {
 		return nil, err
 	}
-	w := &PartWriter{out: out, batch: batches.Get().(*batch)}
-	w.table = parquet.NewGenericWriter[Row](out, append(tableio.WriterOptions(),
+	w := &PartWriter{out: out, value: value, batch: batches.Get().(*batch)}
+	options := append(tableio.WriterOptions(),
 		parquet.SortingWriterConfig(parquet.SortingColumns(
 			parquet.Ascending("feature_id"), parquet.Ascending("feature"), parquet.Ascending("class"))),
 		parquet.DataPageStatistics(false),
-		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaLengthByteArray))...)
+		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaLengthByteArray))
+	if w.table = parquet.NewGenericWriter[Row](out, options...); value != nil {
+		w.table = parquet.NewGenericWriter[RealRow](out, options...)
+	}
 	for _, label := range labels {
 		w.labels = append(w.labels, parquet.ByteArrayValue([]byte(label)))
 	}
@@ -159,7 +189,13 @@ func (w *PartWriter) flush() error {
 				values[i] = w.labels[b.classes[i]]
 			}
 		case countAt:
-			setInts(values, &b.counts)
+			if w.value == nil {
+				setInts(values, &b.counts)
+				break
+			}
+			for i := range values {
+				values[i] = parquet.DoubleValue(w.value(b.counts[i]))
+			}
 		case documentsAt:
 			setInts(values, &b.documents)
 		}

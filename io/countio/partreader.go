@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/parquetio"
 	"github.com/sparsenb/sparsenb/io/tableio"
+	"github.com/sparsenb/sparsenb/solver"
 )
 
 // partReader reads a part by column. Names are most of a part and few are asked for, so their pages are read on demand.
@@ -24,6 +25,7 @@ type partReader struct {
 	file     *parquetio.File
 	classes  *Classes
 	unique   bool // no two features have the same ID
+	real     bool // the counts are a RealRow's
 	at       [documentsAt + 1]int
 	groups   []parquet.RowGroup
 
@@ -39,12 +41,14 @@ type partReader struct {
 type partBatch struct {
 	first                  int64
 	ids, counts, documents []int64
+	reals                  []float64 // in place of counts
 	classes                []int32
 }
 
 // partColumns are the columns of a row group.
 type partColumns struct {
 	ids, counts, documents *partColumn[int64]
+	reals                  *partColumn[float64] // in place of counts
 	classes                *partColumn[int32]
 }
 
@@ -69,7 +73,11 @@ func (r *partReader) findColumns() error {
 		if !ok {
 			return fmt.Errorf("column %q is missing", column.Name())
 		}
-		if !found.Node.Required() || found.Node.Type().Kind() != column.Type().Kind() {
+		kind := found.Node.Type().Kind()
+		if i == countAt && kind == parquet.Double {
+			r.real, kind = true, parquet.Int64
+		}
+		if !found.Node.Required() || kind != column.Type().Kind() {
 			return fmt.Errorf("column %q has the type %s", column.Name(), found.Node)
 		}
 		r.at[i] = found.ColumnIndex
@@ -107,15 +115,15 @@ func (r *partReader) next() (*Feature, error) {
 			if started = true; same && r.classes.Labels[f.Classes[len(f.Classes)-1]] >= r.classes.Labels[b.classes[i]] {
 				return nil, r.damaged("the classes of the feature with ID %d are not sorted", id)
 			}
-			count, documents := b.counts[i], b.documents[i]
-			if count <= 0 || documents <= 0 || documents > count {
+			count, documents := r.count(i), b.documents[i]
+			if !(count > 0) || documents <= 0 || !r.real && float64(documents) > count || r.real && !solver.InRange(count) {
 				name, err := r.name(i)
 				if err != nil {
 					return nil, err
 				}
-				return nil, r.damaged("feature %q has %d occurrences in %d documents of class %s", name, count, documents, r.classes.Labels[b.classes[i]])
+				return nil, r.damaged("feature %q has %v occurrences in %d documents of class %s", name, count, documents, r.classes.Labels[b.classes[i]])
 			}
-			f.add(b.classes[i], float64(count), float64(documents))
+			f.add(b.classes[i], count, float64(documents))
 		}
 		if err := r.readBatch(); err == io.EOF && started {
 			return f, nil
@@ -123,6 +131,14 @@ func (r *partReader) next() (*Feature, error) {
 			return nil, err
 		}
 	}
+}
+
+// count returns the count in a row of the batch.
+func (r *partReader) count(i int) float64 {
+	if r.real {
+		return r.batch.reals[i]
+	}
+	return float64(r.batch.counts[i])
 }
 
 // name returns the name in a row of the batch.
@@ -147,13 +163,18 @@ func (r *partReader) readBatch() error {
 		}
 	}
 	c := r.columns
-	err := r.file.Do(func() error { return cmp.Or(c.ids.fill(), c.classes.fill(), c.counts.fill(), c.documents.fill()) })
+	err := r.file.Do(func() error {
+		return cmp.Or(c.ids.fill(), c.classes.fill(), c.counts.fill(), c.reals.fill(), c.documents.fill())
+	})
 	if err != nil {
 		return unreadable(r.fileName, err)
 	}
-	n := int(min(int64(len(c.ids.rest)), int64(len(c.classes.rest)), int64(len(c.counts.rest)), int64(len(c.documents.rest)), r.left))
+	n := int(min(int64(len(c.ids.rest)), int64(len(c.classes.rest)), int64(c.lenCounts()), int64(len(c.documents.rest)), r.left))
 	r.left -= int64(n)
-	r.batch = partBatch{first, c.ids.take(n), c.counts.take(n), c.documents.take(n), c.classes.take(n)}
+	r.batch = partBatch{
+		first: first, ids: c.ids.take(n), counts: c.counts.take(n), reals: c.reals.take(n), documents: c.documents.take(n),
+		classes: c.classes.take(n),
+	}
 	r.row = 0
 	return nil
 }
@@ -161,17 +182,32 @@ func (r *partReader) readBatch() error {
 func (r *partReader) openColumns() error {
 	r.closeColumns()
 	chunks := r.groups[r.group].ColumnChunks()
-	r.columns = &partColumns{
-		newIntColumn(chunks[r.at[idAt]]), newIntColumn(chunks[r.at[countAt]]), newIntColumn(chunks[r.at[documentsAt]]),
-		newClassColumn(chunks[r.at[classAt]], r.classes),
+	c := &partColumns{
+		ids: newIntColumn(chunks[r.at[idAt]]), documents: newIntColumn(chunks[r.at[documentsAt]]),
+		classes: newClassColumn(chunks[r.at[classAt]], r.classes),
 	}
+	if count := chunks[r.at[countAt]]; r.real {
+		c.reals = newRealColumn(count)
+	} else {
+		c.counts = newIntColumn(count)
+	}
+	r.columns = c
 	return nil
+}
+
+// lenCounts is the number of counts that are left of the page.
+func (c *partColumns) lenCounts() int {
+	if c.reals != nil {
+		return len(c.reals.rest)
+	}
+	return len(c.counts.rest)
 }
 
 func (r *partReader) closeColumns() {
 	if c := r.columns; c != nil {
 		c.ids.close()
 		c.counts.close()
+		c.reals.close()
 		c.documents.close()
 		c.classes.close()
 		r.columns = nil
@@ -197,7 +233,7 @@ func unreadable(name string, err error) error {
 	return err
 }
 
-// partColumn reads a column page by page; rest is the unread rest of the page.
+// partColumn reads a column page by page; rest is the unread rest of the page. A nil column has no values.
 type partColumn[T any] struct {
 	pages  parquet.Pages
 	page   parquet.Page
@@ -207,6 +243,9 @@ type partColumn[T any] struct {
 
 // fill reads the next page if nothing is left of the current one.
 func (c *partColumn[T]) fill() (err error) {
+	if c == nil {
+		return nil
+	}
 	for len(c.rest) == 0 {
 		parquet.Release(c.page)
 		if c.page, err = c.pages.ReadPage(); err == io.EOF {
@@ -226,12 +265,18 @@ func (c *partColumn[T]) fill() (err error) {
 }
 
 func (c *partColumn[T]) take(n int) []T {
+	if c == nil {
+		return nil
+	}
 	taken := c.rest[:n]
 	c.rest = c.rest[n:]
 	return taken
 }
 
 func (c *partColumn[T]) close() {
+	if c == nil {
+		return
+	}
 	parquet.Release(c.page)
 	_ = c.pages.Close() // it is only read
 }
@@ -246,6 +291,20 @@ func newIntColumn(chunk parquet.ColumnChunk) *partColumn[int64] {
 		dictionary := page.Dictionary().Page().Data()
 		var err error
 		buffer, err = lookUp(buffer[:0], data.Int32(), dictionary.Int64())
+		return buffer, err
+	}}
+}
+
+func newRealColumn(chunk parquet.ColumnChunk) *partColumn[float64] {
+	var buffer []float64
+	return &partColumn[float64]{pages: chunk.Pages(), decode: func(page parquet.Page) ([]float64, error) {
+		data := page.Data()
+		if page.Dictionary() == nil {
+			return data.Double(), nil
+		}
+		dictionary := page.Dictionary().Page().Data()
+		var err error
+		buffer, err = lookUp(buffer[:0], data.Int32(), dictionary.Double())
 		return buffer, err
 	}}
 }

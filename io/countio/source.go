@@ -11,7 +11,6 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/tableio"
-	"github.com/sparsenb/sparsenb/solver"
 )
 
 // Source is where counts are: the parts of a run, or a custom table.
@@ -204,12 +203,12 @@ func (f *Feature) Name() ([]byte, error) {
 	return f.name, nil
 }
 
-// Counts appends the counts that the model uses: occurrences or documents.
-func (f *Feature) Counts(counts []float64, model solver.Model) []float64 {
-	for i := range f.Classes {
-		counts = append(counts, model.Count(f.Occurrences[i], f.Documents[i]))
+// Counts appends the occurrences, or the documents.
+func (f *Feature) Counts(counts []float64, documents bool) []float64 {
+	if documents {
+		return append(counts, f.Documents...)
 	}
-	return counts
+	return append(counts, f.Occurrences...)
 }
 
 // NewFeature returns a feature without counts.

@@ -15,6 +15,7 @@ type Analysis struct {
 	HashBits  int    // features are counted in 2^HashBits buckets; 0 if by name
 	StopWords string // their number and SHA-256; empty if there are none
 
+	Weights        Weights
 	Normalize      string // nfc or nfkc; empty if the text is not normalized
 	KeepCase       bool
 	StripAccents   bool
@@ -26,6 +27,9 @@ func (a Analyzer) Analysis() Analysis {
 	s := Analysis{
 		Unit: a.Unit, Ngrams: a.Ngrams, HashBits: a.HashBits,
 		Normalize: a.Normalize, KeepCase: a.Lowercase == KeepCase, StripAccents: a.StripAccents != "", MinTokenLength: a.MinTokenLength,
+	}
+	if a.Weights != nil {
+		s.Weights = *a.Weights
 	}
 	if a.Unit == regexUnit {
 		s.Pattern = a.TokenPattern
@@ -77,16 +81,21 @@ func (a Analysis) Options() map[string]string {
 	if a.MinTokenLength > 0 {
 		options["min_token_length"] = strconv.Itoa(a.MinTokenLength)
 	}
+	a.Weights.setOptions(options)
 	return options
 }
 
 // ParseAnalysis is the inverse of [Analysis.Options]. It ignores other options.
 func ParseAnalysis(options map[string]string) (a Analysis, err error) {
+	if a.Weights, err = parseWeights(options); err != nil {
+		return a, err
+	}
+	weights := a.Weights
 	a.StopWords, a.Normalize = options["stop_words"], options["normalize"]
 	a.KeepCase, a.StripAccents = options["keep_case"] == "true", options["strip_accents"] == "true"
 	a.Unit, a.Pattern, _ = strings.Cut(options["analyzer"], ":")
 	if a.Unit == "" {
-		return Analysis{}, nil
+		return Analysis{Weights: weights}, nil
 	}
 	if text, ok := options["min_token_length"]; ok {
 		if a.MinTokenLength, err = strconv.Atoi(text); err != nil || a.MinTokenLength < 1 {

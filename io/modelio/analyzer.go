@@ -12,6 +12,7 @@ type Analyzer struct {
 	MinTokenLength int      `json:"min_token_length,omitempty"` // in characters; shorter tokens are removed before stop words
 	StopWords      []string `json:"stop_words,omitempty"`       // sorted; removed before n-grams are built
 	HashBits       int      `json:"hash_bits,omitempty"`        // features are counted in 2^HashBits buckets of feature_id
+	Weights        *Weights `json:"weights,omitempty"`          // nil: a document adds its occurrences
 }
 
 // AnalyzerKey is the metadata key of the analyzer in model.parquet.

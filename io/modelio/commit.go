@@ -92,15 +92,22 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 	return s, nil
 }
 
-// list returns the names in an output folder and in its folder of counts.
+// folders are the folders with the parts of a run.
+var folders = []string{countio.PartFolder, countio.IDFFolder}
+
+// list returns the names in an output folder and in its folders of parts.
 func list(ctx context.Context, store fileio.Store, dir string) (names []string, err error) {
-	for _, folder := range []string{dir, fileio.Join(dir, countio.PartFolder)} {
+	all := []string{dir}
+	for _, folder := range folders {
+		all = append(all, fileio.Join(dir, folder))
+	}
+	for _, folder := range all {
 		infos, err := store.List(ctx, folder)
 		if err != nil {
 			return nil, err
 		}
 		for _, info := range infos {
-			if name := strings.TrimPrefix(info.Name, fileio.Join(dir, "")); name != countio.PartFolder+"/" {
+			if name := strings.TrimPrefix(info.Name, fileio.Join(dir, "")); !slices.Contains(folders, strings.TrimSuffix(name, "/")) {
 				names = append(names, name)
 			}
 		}
@@ -207,8 +214,10 @@ func removeAll(ctx context.Context, store fileio.Store, dir string, such func(na
 }
 
 func sweep(ctx context.Context, store fileio.Store, dir string, held fileio.Held) error {
-	if err := store.Sweep(ctx, fileio.Join(dir, countio.PartFolder), held); err != nil {
-		return err
+	for _, folder := range folders {
+		if err := store.Sweep(ctx, fileio.Join(dir, folder), held); err != nil {
+			return err
+		}
 	}
 	return store.Sweep(ctx, dir, held)
 }

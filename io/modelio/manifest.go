@@ -106,6 +106,10 @@ type Drops struct {
 	Overlong     int64                     `json:"overlong_words"`
 	Replaced     int64                     `json:"replaced_bytes"` // invalid UTF-8 sequences
 
+	// Of values that are rounded to multiples of a unit.
+	RoundedToZero int64   `json:"rounded_to_zero,omitempty"` // values above 0 that were too small to be counted
+	Rounding      float64 `json:"rounding_error,omitempty"`  // the sum of the absolute differences, at most
+
 	Files     []FileRejects `json:"rejected_by_file,omitempty"` // those with the most rejections, at most MaxRejectFiles
 	MoreFiles int           `json:"more_files,omitempty"`       // with rejections, beside these
 

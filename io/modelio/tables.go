@@ -23,7 +23,9 @@ const (
 // artefacts are the files that a run may write, and remove.
 var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, ManifestFile}
 
-func isArtefact(name string) bool { return slices.Contains(artefacts, name) || countio.IsPart(name) }
+func isArtefact(name string) bool {
+	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name)
+}
 
 // The marks of the state of a run.
 const (

@@ -18,6 +18,8 @@ type Config struct {
 	Only        *Buckets   // features of other buckets are skipped; default: none is
 	MemoryBytes func() int // how much the tables may take now; above it Full reports true; default: no limit
 	Distinct    *Sketch    // gets every feature; default: none
+	Weights     Weights    // what is added up; default: occurrences. Real values need features by name, and no Only
+	IDF         *IDF       // required with the scheme TFIDF
 
 	// Admit is asked about every new class; default: all are admitted. Documents of a class that it refuses are not
 	// counted, and Full reports true.
@@ -29,7 +31,7 @@ type Config struct {
 // Class has the totals of a class.
 type Class struct {
 	Documents int64 // including documents without features
-	Tokens    int64 // the sum of all features' occurrences
+	Tokens    int64 // the sum of all features' occurrences, or of their values in units
 	Postings  int64 // the sum of all features' document frequencies
 }
 
@@ -44,7 +46,8 @@ type Counter struct {
 	grams    grams
 	stop     *table // the stop words, unless features are single words: then they are in the table of each class
 	batch    []occurrence
-	touched  uint32 // keeps the compiler from removing loads
+	touched  uint32  // keeps the compiler from removing loads
+	valued   *valued // nil unless values are added up
 	classes  map[string]*class
 	memory   int   // of the tables
 	full     bool  // a count may overflow soon, or the tables may not grow
@@ -57,7 +60,7 @@ type class struct {
 	id       block.ClassID
 	table    *table
 	document uint32 // number of the document since the table was reset, for entry.last
-	seen     int64  // occurrences in the table
+	seen     int64  // occurrences or units in the table
 }
 
 // NewCounter returns a counter that has counted nothing. It panics if the analyzer is invalid.
@@ -70,6 +73,9 @@ func NewCounter(config Config) *Counter {
 	if config.Analyzer.Unit == Regex {
 		c.pattern, _ = CompilePattern(config.Analyzer.Pattern)
 	}
+	if config.Weights.Real() {
+		c.valued = newValued(config.Weights, config.IDF)
+	}
 	if !c.single() && len(config.StopWords) > 0 {
 		c.stop = newTable()
 		c.stop.reset(config.StopWords, fullKeys)
@@ -81,9 +87,9 @@ func NewCounter(config Config) *Counter {
 // Keys returns the function by which the counter's blocks are sorted.
 func (c *Counter) Keys() block.Keys { return c.keys }
 
-// single reports whether the features are all single words by name, for which there is a faster loop.
+// single reports whether occurrences of single words are counted by name, for which there is a faster loop.
 func (c *Counter) single() bool {
-	return c.config.Analyzer.words() && c.config.HashBits == 0 && c.config.Only == nil && c.config.visit == nil
+	return c.config.Analyzer.words() && c.config.HashBits == 0 && c.config.Only == nil && c.config.visit == nil && c.valued == nil
 }
 
 // Add counts the features of one document. Invalid UTF-8 in the label is replaced.
@@ -94,6 +100,9 @@ func (c *Counter) Add(label, text []byte) {
 	}
 	c.prepare.fold(&c.words, text)
 	switch {
+	case c.valued != nil:
+		c.countGrams(cl)
+		c.addText(cl)
 	case !c.single():
 		c.countGrams(cl)
 	case len(cl.table.entries) >= farEntries:
@@ -129,7 +138,7 @@ func (c *Counter) startDocument(label []byte) *class {
 // endDocument decides whether the tables have room for another document: one with fewer than 2³⁰ occurrences of a feature,
 // and less than 3 GB of names (MaxNameBytes).
 func (c *Counter) endDocument(cl *class) {
-	if cl.seen > math.MaxUint32/2 || cl.document > math.MaxUint32/2 || cl.table.nameEnd > maxNameBytes || c.over() {
+	if cl.seen > math.MaxUint32/2 && c.valued == nil || cl.document > math.MaxUint32/2 || cl.table.nameEnd > maxNameBytes || c.over() {
 		c.full = true
 	}
 }
@@ -140,8 +149,12 @@ const MaxDocumentCount = math.MaxInt32
 // AddFeatures counts one document whose features are known. It counts what Add counts for a text in which each feature
 // occurs as often as it says; a name that comes twice adds up. Names are taken as they are, without the analyzer, but
 // Config.StopWords, HashBits and Only apply to them, invalid UTF-8 is replaced, and names longer than MaxName are dropped.
-// A count of 0 is skipped. On an error nothing is counted.
+// A count of 0 is skipped. On an error nothing is counted. If values are added up, they need not be integers, and the error is
+// a *ValueError or ErrOverflow.
 func (c *Counter) AddFeatures(label []byte, features []feature.Value) error {
+	if c.valued != nil {
+		return c.addValues(label, features)
+	}
 	total, names := int64(0), 0
 	for _, f := range features {
 		count := int64(f.Value)
@@ -334,6 +347,10 @@ func (c *Counter) add(cl *class, text []byte, start, end int32) {
 // countBatch counts the occurrences of the batch. It loads all their entries first, because a large table is not in the
 // cache, and the processor can wait for several loads at once.
 func (c *Counter) countBatch(cl *class, text []byte) {
+	if c.valued != nil {
+		c.collectBatch(text)
+		return
+	}
 	t, document, hashed := cl.table, cl.document, c.config.HashBits > 0
 	var touched uint32
 	for i := range c.batch {
@@ -407,6 +424,7 @@ type Totals struct {
 	Replaced int64            // sequences of invalid UTF-8
 	Overlong int64            // dropped occurrences of features longer than MaxName
 	Stopped  int64            // occurrences of stop words
+	Rounding Rounding
 }
 
 // TakeTotals returns the totals since the last call, and starts again from zero.
@@ -421,5 +439,8 @@ func (c *Counter) TakeTotals() Totals {
 		}
 	}
 	c.words.Replaced, c.overlong, c.stopped = 0, 0, 0
+	if c.valued != nil {
+		t.Rounding, c.valued.rounding = c.valued.rounding, Rounding{}
+	}
 	return t
 }

@@ -17,6 +17,7 @@ type Tables struct {
 	entries  [][]entry
 	shards   int
 	hashBits int
+	real     bool
 }
 
 // Take returns the counts since the last Flush, and leaves the counter without tables.
@@ -83,7 +84,7 @@ func (c *Counter) drop(cl *class) {
 
 // sort sorts the tables and adds their sums to the classes.
 func (c *Counter) sort(shards int) *Tables {
-	t := &Tables{labels: slices.Sorted(maps.Keys(c.classes)), shards: shards, hashBits: c.config.HashBits}
+	t := &Tables{labels: slices.Sorted(maps.Keys(c.classes)), shards: shards, hashBits: c.config.HashBits, real: c.valued != nil}
 	for _, label := range t.labels {
 		cl := c.classes[label]
 		t.ids = append(t.ids, cl.id)
@@ -114,7 +115,7 @@ func (t *Tables) Bytes() (n int) {
 
 func (t *Tables) all() (sources []block.Source) {
 	for i, entries := range t.entries {
-		sources = append(sources, &source{table: t.tables[i], entries: entries, class: i, hashBits: t.hashBits})
+		sources = append(sources, &source{table: t.tables[i], entries: entries, class: i, hashBits: t.hashBits, real: t.real})
 	}
 	return sources
 }
@@ -130,7 +131,7 @@ func (t *Tables) Shard(shard int, classes *block.Classes) (sources []block.Sourc
 		entries = entries[from:]
 		entries = entries[:sort.Search(len(entries), func(j int) bool { return feature.Shard(entries[j].key, t.shards) > shard })]
 		if len(entries) > 0 {
-			sources = append(sources, &source{table: t.tables[i], entries: entries, class: numbers[i], hashBits: t.hashBits})
+			sources = append(sources, &source{table: t.tables[i], entries: entries, class: numbers[i], hashBits: t.hashBits, real: t.real})
 		}
 	}
 	return sources, nil
@@ -142,6 +143,7 @@ type source struct {
 	entries  []entry
 	class    int
 	hashBits int
+	real     bool // see entry.value
 	at       block.Feature
 	name     []byte
 	ahead    int    // entries whose names are loaded
@@ -164,7 +166,11 @@ func (s *source) Next() bool {
 	} else {
 		s.at.Name = s.table.nameOf(e)
 	}
-	s.at.Counts = append(s.at.Counts[:0], block.Count{Class: s.class, Occurrences: int64(e.count), Documents: int64(e.documents)})
+	occurrences := int64(e.count)
+	if s.real {
+		occurrences = e.value()
+	}
+	s.at.Counts = append(s.at.Counts[:0], block.Count{Class: s.class, Occurrences: occurrences, Documents: int64(e.documents)})
 	return true
 }
 

@@ -60,6 +60,9 @@ type Job struct {
 	left     []int // shards of each run that are not merged yet
 	files    []*os.File
 	released bool
+
+	loading sync.Mutex
+	loaded  any
 }
 
 // jobs is the registry: the steps of a job are made by Beam, which passes only values to them.
@@ -145,6 +148,28 @@ func (j *Job) Reserve(bytes int) bool {
 	j.held += bytes
 	j.divide()
 	return true
+}
+
+// Load returns what load returns, which is called once in this process, with the memory that the value takes. Half of the
+// budget is left for the tables of the workers even if it takes more.
+func (j *Job) Load(load func() (value any, bytes int, err error)) (any, error) {
+	j.loading.Lock()
+	defer j.loading.Unlock()
+	if j.loaded != nil {
+		return j.loaded, nil
+	}
+	value, bytes, err := load()
+	if err != nil {
+		return nil, err
+	}
+	j.loaded = value
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.params.MemoryBytes > 0 {
+		j.held += max(0, min(bytes, j.params.MemoryBytes/2-j.held))
+	}
+	j.divide()
+	return value, nil
 }
 
 // Held is how much memory is reserved for runs.

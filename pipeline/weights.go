@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
+)
+
+// matrixFormats are the formats whose documents are features with values.
+var matrixFormats = []string{"matrix", "svmlight"}
+
+// matrix reports whether the documents are rows of matrices. If some are and some are not, it returns a file of each kind.
+func (d Documents) matrix() (matrix bool, text, other string) {
+	files, _ := d.splitEmpty()
+	for _, f := range files {
+		if slices.Contains(matrixFormats, f.Format) {
+			matrix, other = true, f.Name
+		} else {
+			text = f.Name
+		}
+	}
+	return matrix, text, other
+}
+
+// weights returns the weights with the default of matrices.
+func (d Documents) weights() kernel.Weights {
+	if matrix, _, _ := d.matrix(); matrix && d.Weights.Scheme == kernel.Occurrences {
+		return kernel.Weights{Scheme: kernel.Values, Exponent: kernel.DefaultExponent}
+	}
+	return d.Weights
+}
+
+// firstWeights are the weights of the first of two readings, which counts the documents of each feature.
+func (d Documents) firstWeights() kernel.Weights {
+	if matrix, _, _ := d.matrix(); matrix {
+		return kernel.Weights{Scheme: kernel.Binary}
+	}
+	return kernel.Weights{}
+}
+
+// ValidateFiles returns an error if the documents cannot be counted together, or not in this way. It has modelio.ExitUsage.
+func (d Documents) ValidateFiles() error {
+	matrix, text, other := d.matrix()
+	switch {
+	case matrix && text != "":
+		return modelio.Usagef("%s is a matrix, and %s is text; count them in two runs", other, text)
+	case matrix && d.HashBits > 0:
+		return modelio.Usagef("--hash_bits=%d: %s is a matrix, whose features are counted by name", d.HashBits, other)
+	}
+	return nil
+}
+
+// validateWeights returns an error that names the flag.
+func (d Documents) validateWeights() error {
+	w := d.Weights
+	switch {
+	case w.Real() && (w.Exponent < kernel.MinExponent || w.Exponent > kernel.MaxExponent):
+		return modelio.Usagef("--value_unit=%s: must be 2^%d to 2^%d", modelio.FormatUnit(w.Exponent), kernel.MinExponent, kernel.MaxExponent)
+	case w.Real() && d.HashBits > 0:
+		return modelio.Usagef("--hash_bits=%d: counts occurrences, and cannot be used with --weights=%s", d.HashBits, w.Scheme)
+	}
+	if err := w.Validate(); err != nil {
+		return modelio.Usagef("--weights: %w", err)
+	}
+	return nil
+}
+
+// weightsOf returns the weights as the manifest has them; nil for occurrences.
+func weightsOf(w kernel.Weights) *modelio.Weights {
+	if !w.Real() {
+		return nil
+	}
+	return &modelio.Weights{
+		Name: string(w.Scheme), Unit: modelio.FormatUnit(w.Exponent), Sublinear: w.Sublinear, Norm: string(w.Norm),
+		SmoothIDF: w.Scheme == kernel.TFIDF && !w.PlainIDF,
+	}
+}
+
+// selectedBy returns the analyzer of a model: that of the counts, with the weights of the selection.
+func selectedBy(sel selection.Params, a *modelio.Analyzer) *modelio.Analyzer {
+	if a == nil || sel.Weights != modelio.BinaryWeights {
+		return a
+	}
+	binary := *a
+	binary.Weights = &modelio.Weights{Name: modelio.BinaryWeights}
+	return &binary
+}
+
+// ParseWeights reads the values of the flags --weights, --value_unit, --norm, --sublinear_tf and --smooth_idf; empty ones were
+// not given. binary is a property of the selection, and counts occurrences.
+func ParseWeights(name, unit, norm string, sublinear, smoothIDF bool) (w kernel.Weights, err error) {
+	switch {
+	case !slices.Contains(modelio.WeightNames, name):
+		return w, fmt.Errorf("--weights=%s: must be count, binary, log or tfidf", name)
+	case name != string(kernel.TFIDF) && (sublinear || !smoothIDF || norm != ""):
+		return w, fmt.Errorf("--norm, --sublinear_tf and --smooth_idf are for --weights=tfidf, and cannot be used with --weights=%s", name)
+	case name == modelio.BinaryWeights && unit != "":
+		return w, fmt.Errorf("--value_unit=%s: cannot be used with --weights=binary, which counts documents", unit)
+	case name == modelio.BinaryWeights, name == string(kernel.Values) && unit == "":
+		return w, nil
+	}
+	w = kernel.Weights{Scheme: kernel.Scheme(name), Exponent: kernel.DefaultExponent, Sublinear: sublinear, PlainIDF: !smoothIDF}
+	if unit != "" {
+		if w.Exponent, err = modelio.ParseUnit(unit); err != nil {
+			return w, fmt.Errorf("--value_unit=%w", err)
+		}
+	}
+	if w.Scheme != kernel.TFIDF {
+		return w, nil
+	}
+	if w.Norm = kernel.Norm(norm); norm == "" {
+		w.Norm = kernel.L2
+	}
+	if w.Norm != kernel.L2 && w.Norm != kernel.L1 && w.Norm != kernel.NoNorm {
+		return w, fmt.Errorf("--norm=%s: must be l2, l1 or none", norm)
+	}
+	return w, nil
+}
