@@ -192,12 +192,15 @@ func table(rows []*row, megabytes float64) {
 			continue
 		}
 		wall := r.median(func(s sample) float64 { return s.wall })
-		toTSV := ""
+		toOurs, toTSV := "", ""
+		if base[r.format] > 0 {
+			toOurs = fmt.Sprintf("%.2f", r.median(cpu)/base[r.format])
+		}
 		if r.tool == ours {
 			toTSV = fmt.Sprintf("%.2f", base[r.format]/base[formats[0]])
 		}
-		fmt.Printf("| %s | %s | %.2f | %.0f | %.2f | %.0f | %.2f | %s |\n", r.format, r.tool, wall, megabytes/wall, r.median(cpu),
-			r.median(func(s sample) float64 { return s.memory }), r.median(cpu)/base[r.format], toTSV)
+		fmt.Printf("| %s | %s | %.2f | %.0f | %.2f | %.0f | %s | %s |\n", r.format, r.tool, wall, megabytes/wall, r.median(cpu),
+			r.median(func(s sample) float64 { return s.memory }), toOurs, toTSV)
 	}
 	if slices.ContainsFunc(rows, func(r *row) bool { return r.failure != "" }) {
 		fmt.Print("\nNot measured:\n\n")

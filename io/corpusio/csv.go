@@ -26,16 +26,19 @@ func (csv) Detect(h Head, reading Reading) bool {
 	if reading.LabelColumn != "" || len(reading.TextColumns) > 0 || reading.WeightColumn != "" {
 		return true // other formats have no columns
 	}
-	t := detectTable(h, reading)
+	line, _, _ := bytes.Cut(h.Bytes, []byte{'\n'})
 	name := strings.TrimSuffix(h.File.Name, path.Ext(h.File.Name)) // it may be .csv.gz
-	named := strings.HasSuffix(h.File.Name, ".csv") || strings.HasSuffix(name, ".csv")
+	if path.Ext(h.File.Name) == ".csv" || path.Ext(name) == ".csv" {
+		if !bytes.ContainsRune(line, '\t') {
+			return true
+		}
+	}
+	t := detectTable(h, reading)
 	switch {
 	case len(t.names) < 2:
 		return false
 	case t.delimiter != '\t' && slices.ContainsFunc(t.names, func(name string) bool { return strings.Contains(name, "\t") }):
 		return false
-	case named && t.delimiter != '\t':
-		return true
 	case reading.Header == Absent:
 		return false
 	case t.err == nil && h.File.Label != "": // one usual name is little evidence
@@ -191,7 +194,7 @@ type csvLayout struct {
 var delimiters = []struct {
 	byte
 	name string
-}{{'\t', "tab"}, {',', "comma"}, {';', "semicolon"}, {'|', "pipe"}}
+}{{',', "comma"}, {'\t', "tab"}, {';', "semicolon"}, {'|', "pipe"}}
 
 func (l csvLayout) String() string {
 	var b strings.Builder
@@ -282,7 +285,10 @@ func (t table) isEven() bool { return 2*t.odd <= t.rows }
 // in most rows, and the first row has the most columns.
 func detectTable(h Head, reading Reading) (best table) {
 	score := func(t table) int {
-		score := len(t.names)
+		score := 0
+		if len(t.names) > 1 {
+			score = len(t.names)
+		}
 		if t.isEven() {
 			score += headBytes
 		}

@@ -406,7 +406,7 @@ func TestCSVIsDetected(t *testing.T) {
 		{"in", "label,text,text\n", usual, `in: two columns are named "text"; rename one of them`},
 		{"in", ",text,label,\n", usual, "csv delimiter=comma columns=4 label=3 text=2 header=0"},
 		{"in", "label,\"text\n", usual, "tsv"},
-		{"in", "label,\"text\n", Reading{Format: "csv"}, `in: no column is named as labels usually are; name it with --label_column; the columns are "label,\"text"`},
+		{"in", "label,\"text\n", Reading{Format: "csv"}, "in: the first row is malformed: a quoted field has no closing quote within --max_record_bytes"},
 		{"in", "\"label,text\n", Reading{Format: "csv"}, "in: the first row is malformed: a quoted field has no closing quote within --max_record_bytes"},
 		{"in", "\n\r\ntext,label\na,b\n", usual, "csv delimiter=comma columns=2 label=2 text=1 header=3"},
 		{"in", "\n\r\n", Reading{Format: "csv"}, "in: there is no row in the first 3 bytes"},
