@@ -25,8 +25,8 @@ type readingFlags struct {
 func addReadingFlags(fs *flag.FlagSet) *readingFlags {
 	f := &readingFlags{
 		format:         fs.String("format", "auto", "=NAME format of the input files: auto (detected for each file), "+strings.Join(corpusio.FormatNames(), ", ")),
-		labelColumn:    fs.String("label_column", "", "=NAME|N column of the labels, by name or by number from 1 (default: by its name, such as label or class)"),
-		textColumn:     fs.String("text_column", "", "=NAME|N,… columns of the text, by name or by number from 1; several are joined by a space (default: by its name, such as text or review)"),
+		labelColumn:    fs.String("label_column", "", "=NAME|N column of the labels, by name or by number from 1; in JSON Lines a key, such as meta.label (default: by its name, such as label or class)"),
+		textColumn:     fs.String("text_column", "", "=NAME|N,… columns of the text, by name or by number from 1, or keys; several are joined by a space (default: by its name, such as text or review)"),
 		featureNames:   fs.String("feature_names", "", "=FILE names of the features of --format=svmlight, one per line: line 1 names index 1"),
 		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=SIZE maximum length of a line or record; longer ones count as malformed"),
 		maxExpansion:   fs.String("max_expansion_ratio", strconv.Itoa(corpusio.DefaultMaxExpansion), "=N how many times its size a compressed file of more than 64 MiB of content may decompress to; beyond that it is an error"),
