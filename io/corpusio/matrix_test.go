@@ -53,11 +53,11 @@ func writeFile(t testing.TB, name, content string) string {
 func TestSvmlight(t *testing.T) {
 	names := writeFile(t, "names.txt", "upon\nwhilst\nto\n")
 	for content, want := range map[string][]string{
-		"1 1:2 3:1\n-1 2:0.5 # a comment\n":             {"0 1 1=2 3=1", "10 -1 2=0.5"},
-		"# comment\n\n+1 qid:3 1:1e2 \r\n0 7:3\n":       {"11 +1 1=100", "28 0 7=3"},
-		"1,3 1:2 1:3\n2 4:1\n":                          {"0 1+3 1=2 1=3", "12 2 4=1"},
-		"1 0:1 5:2\n2 1:1":                              {"0 1 0=1 5=2", "10 2 1=1"},
-		"1 1:1\n2\n 1:1\n":                              {"0 1 1=1", "6 2"},
+		"1 1:2 3:1\n-1 2:0.5 # a comment\n":              {"0 1 1=2 3=1", "10 -1 2=0.5"},
+		"# comment\n\n+1 qid:3 1:1e2 \r\n0 7:3\n":        {"11 +1 1=100", "28 0 7=3"},
+		"1,3 1:2 1:3\n2 4:1\n":                           {"0 1+3 1=2 1=3", "12 2 4=1"},
+		"1 0:1 5:2\n2 1:1":                               {"0 1 0=1 5=2", "10 2 1=1"},
+		"1 1:1\n2\n 1:1\n":                               {"0 1 1=1", "6 2"},
 		"1\t1:1\t2:0\n1 1:1 x\n1 1\n1 1:\n1 :1\n1 1:1_0": {"0 1 1=1 2=0"},
 	} {
 		got := readEvery(t, writeFile(t, "a.svm", content), Reading{Format: "svmlight"})
@@ -121,9 +121,9 @@ func TestDetectSvmlight(t *testing.T) {
 
 func TestMatrix(t *testing.T) {
 	for content, want := range map[string][]string{
-		"label,upon,to\na,1,0\nb,2.5,3\n":                        {"14 a upon=1", "20 b upon=2.5 to=3"},
-		"upon\tclass\n1\ta\r\n\n0\tb":                            {"11 a upon=1", "17 b"},
-		"\"label\";\"u;\"\"pon\"\n\"a\";1\n":                     {"18 a u;\"pon=1"},
+		"label,upon,to\na,1,0\nb,2.5,3\n":                         {"14 a upon=1", "20 b upon=2.5 to=3"},
+		"upon\tclass\n1\ta\r\n\n0\tb":                             {"11 a upon=1", "17 b"},
+		"\"label\";\"u;\"\"pon\"\n\"a\";1\n":                      {"18 a u;\"pon=1"},
 		"\ufefflabel, x \na, 7 \nb,1,2\nb\n\"b,1\n\"b\"x,1\n,3\n": {"13 a x=7"},
 	} {
 		got := readEvery(t, writeFile(t, "a.csv", content), Reading{Format: "matrix"})
@@ -172,13 +172,17 @@ func TestMatrix(t *testing.T) {
 func FuzzSvmlight(f *testing.F) {
 	f.Add("1 1:2 3:1\n-1 2:0.5 # c\n", uint8(3))
 	f.Add("1,3 qid:1 0:2\n\n1:1\n+1 1:-1\n", uint8(1))
-	f.Fuzz(func(t *testing.T, content string, size uint8) { fuzzText(t, content, int64(size)+1, Reading{Format: "svmlight"}) })
+	f.Fuzz(func(t *testing.T, content string, size uint8) {
+		fuzzText(t, content, int64(size)+1, Reading{Format: "svmlight"})
+	})
 }
 
 func FuzzMatrix(f *testing.F) {
 	f.Add("label,upon,to\na,1,0\nb,2.5,3\n", uint8(3))
 	f.Add("\"label\";\"u;\"\"pon\"\n\"a\";1\n", uint8(1))
-	f.Fuzz(func(t *testing.T, content string, size uint8) { fuzzText(t, content, int64(size)+1, Reading{Format: "matrix"}) })
+	f.Fuzz(func(t *testing.T, content string, size uint8) {
+		fuzzText(t, content, int64(size)+1, Reading{Format: "matrix"})
+	})
 }
 
 // fuzzText reads a text whole and in ranges.
