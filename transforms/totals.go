@@ -82,7 +82,11 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	}
 	if len(t.Corrupt) > 0 {
 		message := t.Corrupt[0].Error()
-		if n := len(t.Corrupt) - 1; n > 0 {
+		files := map[string]bool{} // ranges of a file fail separately
+		for _, c := range t.Corrupt {
+			files[c.File] = true
+		}
+		if n := len(files) - 1; n > 0 {
 			message += fmt.Sprintf(" (and %d more files)", n)
 		}
 		return p.verdict(modelio.ExitData, message)
