@@ -174,7 +174,11 @@ func missingClasses(kept []string, found map[string]ClassTotal, others modelio.O
 
 func corruptFiles(list []corpusio.CorruptError) string {
 	message := list[0].Error()
-	if n := len(list) - 1; n > 0 {
+	files := map[string]bool{} // ranges of a file fail separately
+	for _, c := range list {
+		files[c.File] = true
+	}
+	if n := len(files) - 1; n > 0 {
 		message += fmt.Sprintf(" (and %d more files)", n)
 	}
 	return message

@@ -146,9 +146,14 @@ func (r *parquetReader) join(cells [][]byte) []byte {
 	return slices.Clip(r.joined)
 }
 
-// isParquet reports whether a file starts as Parquet files do, also encrypted ones.
+// isParquet reports whether a file starts as Parquet files do, also encrypted ones. A text may start with the same letters.
 func isParquet(h Head) bool {
-	return bytes.HasPrefix(h.Bytes, []byte("PAR1")) || bytes.HasPrefix(h.Bytes, []byte("PARE"))
+	b, plain := bytes.CutPrefix(h.Bytes, []byte("PAR1"))
+	if plain {
+		return len(b) == 0 || b[0] < ' ' && b[0] != '\t' && b[0] != '\n' && b[0] != '\r'
+	}
+	b, encrypted := bytes.CutPrefix(h.Bytes, []byte("PARE"))
+	return encrypted && len(b) >= 4 && b[3] == 0 // the length of a block, in little-endian order
 }
 
 // withTable opens a table for use.
@@ -326,7 +331,7 @@ func (r *tableRows) next() (cells [][]byte, row int64, ok bool) {
 }
 
 func (r *tableRows) readRow() (err error) {
-	r.left--
+	r.left -= rowBytes
 	for i, v := range r.values {
 		if r.cells[i], err = v.Next(); err != nil {
 			return r.errorAt(r.first+r.row, err)
@@ -346,6 +351,9 @@ func (r *tableRows) expansion() int64 {
 	}
 	return DefaultMaxExpansion
 }
+
+// rowBytes is how many bytes of text take as long to count as a document without text.
+const rowBytes = 8
 
 // leastExpanded is how many bytes of values any file may have.
 const leastExpanded = 64 << 20

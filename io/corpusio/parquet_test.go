@@ -199,7 +199,7 @@ func TestParquetLayouts(t *testing.T) {
 		{write("head.parquet", b[:100]), Reading{}, "probably truncated", true},
 		{write("four.parquet", b[:4]), Reading{}, "the file has only 4 bytes", true},
 		{write("footer.parquet", footer), Reading{}, "the file is encrypted", true},
-		{write("pare.parquet", append([]byte("PARE"), footer[4:]...)), Reading{}, "the file is encrypted", true},
+		{write("pare.parquet", append([]byte("PARE\x10\x00\x00\x00"), footer[8:]...)), Reading{}, "the file is encrypted", true},
 		{write("text.tsv", []byte("a\tb\n")), Reading{Format: "parquet"}, "the file has only 4 bytes", true},
 		{write("long.tsv", bytes.Repeat([]byte("a\tb\n"), 100)), Reading{Format: "parquet"}, "not with PAR1", true},
 		{write("x.gz", gzipped(t, b)), Reading{}, "a Parquet file compressed with gzip cannot be read; decompress it", false},
@@ -210,6 +210,40 @@ func TestParquetLayouts(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &layout) == c.corrupt || errors.As(err, &corrupt) != c.corrupt {
 			t.Errorf("%s, %+v: %v; want %s", c.name, c.reading, err, c.want)
 		}
+	}
+}
+
+// A text may start as Parquet files do.
+func TestDetectParquet(t *testing.T) {
+	for content, want := range map[string]string{"PAR1\ttext\n": "0 PAR1 text", "PARENT\ttext\n": "0 PARENT text", "PAR12\tx\n": "0 PAR12 x"} {
+		got, err := readAll(t.Context(), writeFile(t, "a.tsv", content), 100, Reading{})
+		if err != nil || len(got.records) != 1 || got.records[0] != want {
+			t.Errorf("%q: %q, %v", content, got.records, err)
+		}
+	}
+}
+
+// A few bytes may encode many rows.
+func TestParquetExpansion(t *testing.T) {
+	got, err := readAll(t.Context(), parquetFile("pyarrow_none"), 100, Reading{})
+	if err != nil || len(got.records) == 0 {
+		t.Fatal(err)
+	}
+	rows, err := openRows(t.Context(), Range{got.spans[0].File, 0, 1 << 20}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.read(0)
+	if _, _, ok := rows.next(); !ok {
+		t.Fatal(rows.err)
+	}
+	rows.left = 2 * rowBytes // the rest of the row group has more
+	for ok := true; ok; {
+		_, _, ok = rows.next()
+	}
+	var corrupt *CorruptError
+	if err := rows.Close(); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "row 2: a row group has more than 2000 times its size in values") {
+		t.Error(err)
 	}
 }
 

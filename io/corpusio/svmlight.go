@@ -285,5 +285,5 @@ func headLines(head []byte) [][]byte {
 	if len(head) == headBytes {
 		head = head[:max(0, bytes.LastIndexAny(head, " \t\n"))]
 	}
-	return bytes.Split(head, []byte{'\n'})
+	return bytes.Split(trimMarks(head), []byte{'\n'})
 }
