@@ -192,6 +192,28 @@ func TestArchivesAreDetected(t *testing.T) {
 	}
 }
 
+func BenchmarkArchive(b *testing.B) {
+	paragraph := "<p class=\"x\">" + strings.Repeat("some <b>words</b> of a document &amp; more ", 20) + "</p>\n"
+	for kind, record := range map[string][]byte{
+		"warc": page("Content-Type: text/html; charset=utf-8\r\n", strings.Repeat(paragraph, 50)),
+		"wet":  warcRecord("conversion", "text/plain", strings.Repeat("some words of a document ", 1000)),
+	} {
+		b.Run(kind, func(b *testing.B) {
+			archive := bytes.Repeat(record, 1000)
+			files, err := List(b.Context(), []string{save(b, "in", archive)}, Reading{LabelFrom: FromPattern})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(archive)))
+			for b.Loop() {
+				if err := drain(b.Context(), files[0], Reading{MaxRecordBytes: 8 << 20}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // FuzzWARC checks that any bytes give documents, rejections or a CorruptError, and that nothing depends on the compression.
 func FuzzWARC(f *testing.F) {
 	f.Add(wet)
