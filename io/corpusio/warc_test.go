@@ -104,6 +104,8 @@ func TestPages(t *testing.T) {
 		"UTF-16":                   {page("Content-Type: text/html\r\n", "\xff\xfea\x00b\x00"), "ab"},
 		"bare newlines":            {warcRecord("response", "application/http", "HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>text"), "text"},
 		"a line of no field":       {page("nonsense\r\n"+textHTML, "text"), "text"},
+		"folded":                   {page("Content-Type: text/html;\r\n charset=iso-8859-1\r\n", "caf\xe9"), "café"},
+		"folded often":             {page(textHTML+"A: b\r\n"+strings.Repeat(" c\n", 300), "text"), "text"},
 		"bad parameter":            {page("Content-Type: text/html; charset\r\n", "text"), "text"},
 		"image":                    {page("Content-Type: image/png\r\n", "\x89PNG"), "-"},
 		"large image":              {page("Content-Type: image/png\r\n", strings.Repeat("x", 2000)), "-"},
