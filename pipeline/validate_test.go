@@ -41,6 +41,8 @@ func TestValidateDocuments(t *testing.T) {
 		{func(d *Documents) { d.Reading.MaxRecordBytes = MaxRecordBytes + 1 }, "--max_record_bytes=268435457: "},
 		{func(d *Documents) { d.MaxRejected.Text = "" }, "--max_rejected: "},
 		{func(d *Documents) { d.MaxClasses = -1 }, "--max_classes=-1: "},
+		{func(d *Documents) { d.Reading.MaxExpansion = -1 }, "--max_expansion_ratio=-1: "},
+		{func(d *Documents) { d.Reading.MaxExpansion = MaxExpansion + 1 }, "--max_expansion_ratio=1000000001: "},
 		{func(d *Documents) { d.MaxClasses = MaxClasses + 1 }, "--max_classes=10000001: "},
 		{func(d *Documents) { d.Shards = 0 }, "--shards=0: must be 1 to 10000"},
 		{func(d *Documents) { d.Shards = MaxShards + 1 }, "--shards=10001: "},

@@ -19,7 +19,7 @@ import (
 func randomTotals(rng *rand.Rand, file corpusio.File, start, end int64) Totals {
 	t := Totals{
 		Classes: map[string]ClassTotal{fmt.Sprint(rng.IntN(3)): {1 + rng.Int64N(9), float64(rng.IntN(99)), float64(rng.IntN(50))}},
-		Drops:   modelio.Drops{Lines: map[corpusio.Reason]int64{corpusio.NoTab: rng.Int64N(3)}, BlankLines: rng.Int64N(4), Replaced: 1},
+		Drops:   modelio.Drops{Lines: map[corpusio.Reason]int64{corpusio.NoTab: rng.Int64N(3)}, BlankLines: rng.Int64N(4), OtherRecords: rng.Int64N(4), Replaced: 1},
 		Spans:   []corpusio.Span{{File: file, Start: start, End: end, CRC: rng.Uint32()}},
 	}
 	for range rng.IntN(4) {

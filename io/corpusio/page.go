@@ -30,15 +30,21 @@ type response struct {
 
 // parseResponse parses the head of a response, from the start of its bytes.
 func parseResponse(b []byte) (r response, ok bool) {
-	end := len(b)
-	for _, mark := range []string{"\r\n\r\n", "\n\n"} {
-		if i := bytes.Index(b[:end], []byte(mark)); i >= 0 {
-			end, r.body = i, i+len(mark)
+	end := 0 // of the header: an empty line, whether lines end in \n or \r\n
+	for r.body == 0 {
+		i := bytes.IndexByte(b[end:], '\n')
+		if i < 0 {
+			return r, false
+		}
+		if len(bytes.TrimRight(b[end:end+i], "\r")) == 0 {
+			r.body = end + i + 1
+		} else {
+			end += i + 1
 		}
 	}
 	line, _, _ := bytes.Cut(b, []byte{'\n'})
 	words := strings.Fields(string(line))
-	if r.body == 0 || len(words) < 2 || !strings.HasPrefix(words[0], "HTTP/") {
+	if len(words) < 2 || !strings.HasPrefix(words[0], "HTTP/") {
 		return r, false
 	}
 	r.status = words[1]

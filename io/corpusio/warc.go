@@ -196,6 +196,9 @@ func (r *warcReader) readHeader() (fields map[string]string, ok bool) {
 	}
 }
 
+// maxFolded is the length of a value in bytes to which no more lines are added: adding thousands would take quadratic time.
+const maxFolded = 1 << 10
+
 // parseFields returns the fields after the first line of a header, with names in lower case; of several with one name the
 // first. A line that starts with a space continues the one before. A header with another line is malformed.
 func parseFields(header []byte) (fields map[string]string, ok bool) {
@@ -207,7 +210,9 @@ func parseFields(header []byte) (fields map[string]string, ok bool) {
 		switch {
 		case i == 0:
 		case last != "" && strings.HasPrefix(line, " "), last != "" && strings.HasPrefix(line, "\t"):
-			fields[last] += " " + strings.TrimSpace(line)
+			if len(fields[last]) < maxFolded {
+				fields[last] += " " + strings.TrimSpace(line)
+			}
 		case !colon:
 			ok = false
 		default:

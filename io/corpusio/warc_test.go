@@ -104,6 +104,8 @@ func TestPages(t *testing.T) {
 		"UTF-16":                   {page("Content-Type: text/html\r\n", "\xff\xfea\x00b\x00"), "ab"},
 		"bare newlines":            {warcRecord("response", "application/http", "HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>text"), "text"},
 		"a line of no field":       {page("nonsense\r\n"+textHTML, "text"), "text"},
+		"folded":                   {page("Content-Type: text/html;\r\n charset=iso-8859-1\r\n", "caf\xe9"), "café"},
+		"folded often":             {page(textHTML+"A: b\r\n"+strings.Repeat(" c\n", 300), "text"), "text"},
 		"bad parameter":            {page("Content-Type: text/html; charset\r\n", "text"), "text"},
 		"image":                    {page("Content-Type: image/png\r\n", "\x89PNG"), "-"},
 		"large image":              {page("Content-Type: image/png\r\n", strings.Repeat("x", 2000)), "-"},
@@ -189,6 +191,28 @@ func TestArchivesAreDetected(t *testing.T) {
 	}
 	if _, err := List(t.Context(), []string{save(t, "in", []byte("a\tb\n"))}, Reading{Format: "wet", LabelFrom: FromFolder}); !errors.As(err, &layout) {
 		t.Errorf("lines: %v", err)
+	}
+}
+
+func BenchmarkArchive(b *testing.B) {
+	paragraph := "<p class=\"x\">" + strings.Repeat("some <b>words</b> of a document &amp; more ", 20) + "</p>\n"
+	for kind, record := range map[string][]byte{
+		"warc": page("Content-Type: text/html; charset=utf-8\r\n", strings.Repeat(paragraph, 50)),
+		"wet":  warcRecord("conversion", "text/plain", strings.Repeat("some words of a document ", 1000)),
+	} {
+		b.Run(kind, func(b *testing.B) {
+			archive := bytes.Repeat(record, 1000)
+			files, err := List(b.Context(), []string{save(b, "in", archive)}, Reading{LabelFrom: FromPattern})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(archive)))
+			for b.Loop() {
+				if err := drain(b.Context(), files[0], Reading{MaxRecordBytes: 8 << 20}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
