@@ -21,7 +21,6 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // labeled is a document of the corpus that is written in all formats.
@@ -149,12 +148,15 @@ func byLabel(docs []labeled) map[string][]labeled {
 // byte for byte.
 func TestOneCorpusInEveryFormat(t *testing.T) {
 	docs := readCorpus(t, federalist)
-	count := func(t *testing.T, patterns []string, classes []corpusio.ClassPattern, reading corpusio.Reading) map[string]string {
+	count := func(t *testing.T, patterns []string, classes []corpusio.Pattern, reading corpusio.Reading) map[string]string {
 		t.Helper()
 		reading.MaxRecordBytes = 8 << 20
 		d := documents(t, federalist)
 		var err error
-		if d.Files, err = corpusio.List(t.Context(), patterns, classes, reading); err != nil {
+		for _, glob := range patterns {
+			classes = append(classes, corpusio.Pattern{Glob: glob})
+		}
+		if d.Files, err = corpusio.ListLabeled(t.Context(), classes, reading); err != nil {
 			t.Fatal(err)
 		}
 		d.Reading, d.Shards, d.Tuning.RangeBytes = reading, 4, 100_000
@@ -188,20 +190,18 @@ func TestOneCorpusInEveryFormat(t *testing.T) {
 			}
 			root := filepath.Join(dir, format+"-folders"+suffix)
 			var names []string
-			var classes []corpusio.ClassPattern
+			var classes []corpusio.Pattern
 			for label, class := range byLabel(docs) {
 				name := write(t, filepath.Join(root, label, "part."+format+suffix), format, suffix, class)
 				names = append(names, name)
-				classes = append(classes, corpusio.ClassPattern{Label: label, Pattern: name})
+				classes = append(classes, corpusio.Pattern{Label: label, Glob: name})
 			}
-			auto := format
+			auto := ""
 			if format == "text" {
 				auto = "text" // of folders, a whole file would be a document
-			} else {
-				auto = ""
 			}
 			check(root, count(t, names, nil, corpusio.Reading{Format: auto, LabelFrom: corpusio.FromFolder}))
-			check(root+" by --class", count(t, nil, classes, corpusio.Reading{LabelFrom: corpusio.FromPattern}))
+			check(root+" by --class", count(t, nil, classes, corpusio.Reading{}))
 		}
 	}
 	// A file per document, in a folder per class.
@@ -210,5 +210,4 @@ func TestOneCorpusInEveryFormat(t *testing.T) {
 		write(t, filepath.Join(root, d.Label, fmt.Sprintf("%03d.txt", i)), "text", "", docs[i:i+1])
 	}
 	check("a file per document", count(t, []string{root + "/*/*.txt"}, nil, corpusio.Reading{LabelFrom: corpusio.FromFolder}))
-	_ = kernel.EachFeature
 }
