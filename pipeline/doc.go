@@ -20,6 +20,9 @@
 // SumTotals adds up the documents and tokens of the classes, which blocks do not contain, and passes the labels of the
 // classes to MergeCounts, because blocks contain only ids.
 //
+// If a selection leaves features out, with --min_df or another rule, PruneFeatures stands between Reconcile and Solve. It reads
+// the parts, which have all features, and makes the histogram of those that are left. SelectFeatures leaves out the same.
+//
 // The text is read once, by CountFeatures. It runs on all workers, like MergeCounts and SelectFeatures. Only the names of
 // buckets need a second pass. The data after the merge is small: a vocabulary of 10⁹ features has about 10⁷ distinct pairs of
 // counts, and the solver sees only those.
