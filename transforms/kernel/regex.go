@@ -195,7 +195,7 @@ func (p *Pattern) find(text []byte, at int) (token [2]int, end int, found bool) 
 				break // the others are not preferred
 			}
 		}
-		if found = found || matched; !found {
+		if found = found || matched; !found && (p.rune >= utf8.RuneSelf || p.rune >= 0 && p.first[p.rune]) {
 			p.follow(thread{p.start, int32(p.pos), -1, -1})
 		}
 		if size == 0 || found && len(p.next) == 0 {
