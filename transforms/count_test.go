@@ -136,7 +136,7 @@ func TestReadingEndsWithAHeader(t *testing.T) {
 
 // A panic in a goroutine would end the process; it is passed to Beam's goroutine, which makes it an error of the bundle.
 func TestAPanicWhileCountingReachesBeam(t *testing.T) {
-	list := elements(t, "faulty://panic=100", 100, strings.Repeat("a\tsome words\n", 100))
+	list := elements(t, "faulty://panic=20000", 1000, strings.Repeat("a\tsome words\n", 5000))
 	for _, threads := range []int{1, 3} {
 		func() {
 			defer func() {
