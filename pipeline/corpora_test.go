@@ -18,7 +18,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/pierrec/lz4/v4"
-	"github.com/ulikunitz/xz"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 )
@@ -101,7 +100,6 @@ var compressors = map[string]func(w io.Writer) (io.WriteCloser, error){
 	"":     nil,
 	".gz":  func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
 	".zst": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
-	".xz":  func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
 	".lz4": func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil },
 }
 

@@ -202,7 +202,7 @@ func BenchmarkArchive(b *testing.B) {
 	} {
 		b.Run(kind, func(b *testing.B) {
 			archive := bytes.Repeat(record, 1000)
-			files, err := List(b.Context(), []string{save(b, "in", archive)}, Reading{LabelFrom: FromPattern})
+			files, err := ListLabeled(b.Context(), []Pattern{{Glob: save(b, "in", archive), Label: "crawl"}}, Reading{})
 			if err != nil {
 				b.Fatal(err)
 			}
