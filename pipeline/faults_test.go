@@ -43,7 +43,7 @@ func TestStorageFaults(t *testing.T) {
 		want          []string
 	}{
 		"a read that fails midway":     {"faulty://read=200000" + big, "", []string{".tsv", "input/output error"}},
-		"an input taken away":          {"faulty://open=6" + big, "", []string{".tsv", "no such file"}},
+		"an input taken away":          {"faulty://open=9" + big, "", []string{".tsv", "no such file"}},
 		"disk full at the claim":       {big, "faulty://write=10", []string{"_STARTED.json", "no space left"}},
 		"disk full at the counts":      {big, "faulty://write=40000", []string{"counts/part-", "no space left"}},
 		"disk full at the features":    {big, "faulty://write=%d", []string{".parquet", "no space left"}},
