@@ -100,7 +100,7 @@ func TestCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		d := documents(t, "faulty://hold=2"+input)
+		d := documents(t, "faulty://hold=3"+input)
 		run := NewRun("count", "test", &d, nil, nil)
 		dir := filepath.Join(t.TempDir(), "out")
 		ended := make(chan error)
@@ -131,7 +131,7 @@ func TestProgressIsLive(t *testing.T) {
 	if err := syscall.Mkfifo(b+".hold", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := documents(t, "faulty://hold=4"+a, "faulty://hold=4"+b)
+	d := documents(t, "faulty://hold=6"+a, "faulty://hold=6"+b)
 	d.Tuning.Threads = 1
 	run := NewRun("count", "test", &d, nil, nil)
 	dir := filepath.Join(t.TempDir(), "out")

@@ -110,5 +110,5 @@ func TestDocumentsWithSeveralLabels(t *testing.T) {
 	}
 	d.MaxRejected = transforms.Budget{Text: "39%", Share: 0.39, Number: -1}
 	err := runCount(t, filepath.Join(t.TempDir(), "out"), d)
-	contains(t, err, "2 of 5 lines are malformed")
+	contains(t, err, "2 of 5 records are malformed")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/transforms"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/verify"
 )
@@ -17,7 +18,7 @@ func TestFieldsOfDocumentsHaveAnEffect(t *testing.T) {
 	base := Documents{Reading: corpusio.Reading{MaxRecordBytes: 1}, Shards: 1}
 	changed := Documents{
 		Files: []corpusio.File{{}}, Analyzer: kernel.Analyzer{Min: 2, Max: 3}, HashBits: 5, StopWords: []string{"the"}, Reading: corpusio.Reading{MaxRecordBytes: 2},
-		MaxClasses: 3, Shards: 4, Tuning: Tuning{Threads: 2}, Weights: kernel.Weights{Scheme: kernel.Log, Exponent: -20},
+		Rejects: transforms.Rejects{Output: "rejects"}, MaxClasses: 3, Shards: 4, Tuning: Tuning{Threads: 2}, Weights: kernel.Weights{Scheme: kernel.Log, Exponent: -20},
 	}
 	changed.MaxRejected.Text = "1%"
 	run := modelio.Run{ID: "run"}

@@ -128,7 +128,7 @@ func (f *mergeFn) merge(ctx context.Context, in shardInput, emit pool.Emitter) e
 
 func (f *mergeFn) create(ctx context.Context, shard int, labels []string) (*countio.PartWriter, error) {
 	p := f.Params
-	if p.Weights.Real() {
+	if p.Weights.Real() && p.Weights.Exponent != 0 { // else they are integers
 		return countio.CreateRealPart(ctx, p.Output, shard, p.Shards, labels, p.Weights.Value, f.guard.Check)
 	}
 	return countio.CreatePart(ctx, p.Output, shard, p.Shards, labels, f.guard.Check)

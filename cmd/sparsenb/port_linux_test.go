@@ -25,7 +25,7 @@ func TestLocalRunOpensNoPort(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := []string{"--input=faulty://hold=2" + input, "--output=" + filepath.Join(dir, "out"), "--k=1"}
+			args := []string{"--input=faulty://hold=3" + input, "--output=" + filepath.Join(dir, "out"), "--k=1"}
 			if runner != "" {
 				args = append(args, runner)
 			}

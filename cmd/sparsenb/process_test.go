@@ -162,7 +162,7 @@ func TestSignalWhileStorageHangs(t *testing.T) {
 	if err := syscall.Mkfifo(input+".hold", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sparsenb", "--input=faulty://hold=2"+input, "--output="+filepath.Join(dir, "out"), "--k=1")
+	cmd := exec.Command("sparsenb", "--input=faulty://hold=3"+input, "--output="+filepath.Join(dir, "out"), "--k=1")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
