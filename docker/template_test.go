@@ -116,6 +116,7 @@ func TestParametersAreChecked(t *testing.T) {
 		"header":              {[]string{"true", "false"}, []string{"", "yes"}},
 		"format":              {[]string{"auto", "tsv", "warc", "wet"}, []string{"", "TSV"}},
 		"label_column":        {[]string{"label", "2"}, []string{""}},
+		"weight_column":       {[]string{"weight", "4"}, []string{""}},
 		"text_column":         {[]string{"title,body", "3"}, []string{""}},
 		"feature_names":       {[]string{"gs://bucket/names.txt"}, []string{"names.txt"}},
 		"label_from":          {[]string{"record", "folder", "file"}, []string{"", "path"}},

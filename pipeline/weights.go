@@ -47,6 +47,8 @@ func (d Documents) ValidateFiles() error {
 	switch {
 	case matrix && text != "":
 		return modelio.Usagef("%s is a matrix, and %s is text; count them in two runs", other, text)
+	case d.Reading.WeightColumn != "" && d.weights().Real():
+		return modelio.Usagef("--weight_column=%s: documents with weights can be counted with --weights=count and binary only, and not in matrices", d.Reading.WeightColumn)
 	case matrix && d.HashBits > 0:
 		return modelio.Usagef("--hash_bits=%d: %s is a matrix, whose features are counted by name", d.HashBits, other)
 	}

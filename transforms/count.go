@@ -362,6 +362,9 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 func (w *countWorker) add(d *corpusio.Document) error {
 	w.totals.MoreLabels += int64(len(d.MoreLabels))
 	if d.Features == nil {
+		if d.Weight != 1 {
+			return w.addWeighted(d)
+		}
 		w.counter.Add(d.Label, d.Text)
 		for _, label := range d.MoreLabels {
 			w.counter.Add(label, d.Text)
@@ -375,6 +378,23 @@ func (w *countWorker) add(d *corpusio.Document) error {
 		}
 	}
 	return err
+}
+
+// addWeighted counts a document as often as its weight says.
+func (w *countWorker) addWeighted(d *corpusio.Document) error {
+	w.totals.Weight += int64(d.Weight-1) * int64(1+len(d.MoreLabels))
+	for _, label := range append([][]byte{d.Label}, d.MoreLabels...) {
+		for left := int64(d.Weight); left > 0; {
+			n := min(left, w.counter.MaxWeight(d.Text))
+			w.counter.AddWeighted(label, d.Text, n)
+			if left -= n; left > 0 && w.counter.Full() {
+				if err := w.makeRoom(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (w *countWorker) show(ctx context.Context, bytes, documents int64) {

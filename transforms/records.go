@@ -39,6 +39,8 @@ type Totals struct {
 
 	MoreLabels int64 // that documents have beyond their first; Classes counts a document once for each of its labels
 
+	Weight int64 // what documents count beyond 1 in their classes, see corpusio.Reading.WeightColumn
+
 	RoundingLost int64 // see kernel.Rounding; what was rounded to zero is in Drops
 
 	// These end the reading at once; the other fields are then incomplete.
@@ -73,6 +75,7 @@ func (t *Totals) add(o Totals) {
 		t.Drops.Lines[reason] += n
 	}
 	t.MoreLabels += o.MoreLabels
+	t.Weight += o.Weight
 	t.Drops.BlankLines += o.Drops.BlankLines
 	t.Drops.Headers += o.Drops.Headers
 	t.Drops.OtherRecords += o.Drops.OtherRecords

@@ -106,7 +106,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	if len(t.Corrupt) > 0 {
 		return p.verdict(modelio.ExitData, corruptFiles(t.Corrupt))
 	}
-	documents, rejected := -t.MoreLabels, t.rejected()
+	documents, rejected := -t.MoreLabels-t.Weight, t.rejected()
 	for _, c := range t.Classes {
 		documents += c.Documents
 	}

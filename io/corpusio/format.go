@@ -129,7 +129,7 @@ type Document struct {
 	Label      []byte   // not empty, without surrounding spaces, at most MaxLabelBytes
 	MoreLabels [][]byte // the document counts in these classes, too
 
-	Weight float64 // how much the document counts: 1 unless Reading.WeightColumn says otherwise
+	Weight float64 // how often the document counts, 0 to MaxWeight: 1 unless Reading.WeightColumn says otherwise
 
 	Text     []byte          // may be empty, and need not be valid UTF-8
 	Features []feature.Value // instead of the text; nil for formats of text

@@ -3,6 +3,7 @@ package corpusio
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -45,6 +46,9 @@ func (r *labeledReader) Next(d *Document) bool {
 			if reason == "" {
 				reason = checkLabel(label)
 			}
+		}
+		if !validWeight(d.Weight) && reason == "" {
+			reason = BadWeight
 		}
 		switch {
 		case r.options.anyLabel && reason != EmptyLabel:
@@ -107,6 +111,12 @@ func addLabel(labels [][]byte, label []byte) [][]byte {
 	}
 	return append(labels, label)
 }
+
+// MaxWeight is the largest weight of a document.
+const MaxWeight = 1_000_000
+
+// validWeight reports whether documents can be counted so often. Whole numbers keep the counts integers.
+func validWeight(w float64) bool { return 0 <= w && w <= MaxWeight && w == math.Trunc(w) }
 
 // checkLabel returns why a label cannot be one, or "".
 func checkLabel(label []byte) Reason {

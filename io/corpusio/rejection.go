@@ -59,7 +59,7 @@ var sentences = map[Reason]string{
 	ManyLabels: fmt.Sprintf("the record has more than %d labels", maxLabels),
 	NoLabel:    "the record has no label",
 	NoText:     "the record has no text",
-	BadWeight:  "the weight is missing, or is not a number of at least 0",
+	BadWeight:  fmt.Sprintf("the weight is missing, or is not a whole number from 0 to %d", MaxWeight),
 	BadFeature: "a feature is not index:value",
 	TooLong:    "the record is longer than --max_record_bytes",
 

@@ -46,8 +46,9 @@ type Counter struct {
 	grams    grams
 	stop     *table // the stop words, unless features are single words: then they are in the table of each class
 	batch    []occurrence
-	touched  uint32  // keeps the compiler from removing loads
-	valued   *valued // nil unless values are added up
+	visit    func(name []byte) // gets the features instead of the tables; nil unless a caller needs them
+	touched  uint32            // keeps the compiler from removing loads
+	valued   *valued           // nil unless values are added up
 	classes  map[string]*class
 	memory   int   // of the tables
 	full     bool  // a count may overflow soon, or the tables may not grow
@@ -65,7 +66,7 @@ type class struct {
 
 // NewCounter returns a counter that has counted nothing. It panics if the analyzer is invalid.
 func NewCounter(config Config) *Counter {
-	c := &Counter{config: config, keys: Keys(config.HashBits), narrow: narrowFor(config.HashBits), classes: map[string]*class{}}
+	c := &Counter{config: config, visit: config.visit, keys: Keys(config.HashBits), narrow: narrowFor(config.HashBits), classes: map[string]*class{}}
 	c.prepare = newPreprocessor(config.Analyzer)
 	if err := config.Analyzer.Validate(); err != nil {
 		panic("kernel.NewCounter: " + err.Error())
@@ -177,14 +178,15 @@ func (c *Counter) AddFeatures(label []byte, features []feature.Value) error {
 	}
 	for _, f := range features {
 		if f.Value > 0 {
-			c.addFeature(cl, f.Name, uint32(f.Value))
+			c.addFeature(cl, f.Name, uint32(f.Value), 1)
 		}
 	}
 	c.endDocument(cl)
 	return nil
 }
 
-func (c *Counter) addFeature(cl *class, name []byte, count uint32) {
+// addFeature counts occurrences of a feature in a document, which counts as several.
+func (c *Counter) addFeature(cl *class, name []byte, count, documents uint32) {
 	if !utf8.Valid(name) {
 		name = c.words.replace(name)
 	}
@@ -206,6 +208,9 @@ func (c *Counter) addFeature(cl *class, name []byte, count uint32) {
 	e := cl.table.findNamed(key, check, name)
 	if e.name == 0 {
 		e = c.insert(cl.table, key, check, name)
+	}
+	if e.last != cl.document {
+		e.documents += documents - 1
 	}
 	e.occur(cl.document)
 	e.count += count - 1
@@ -329,8 +334,8 @@ func (c *Counter) add(cl *class, text []byte, start, end int32) {
 		c.overlong++
 		return
 	}
-	if c.config.visit != nil {
-		c.config.visit(text[start:end])
+	if c.visit != nil {
+		c.visit(text[start:end])
 		return
 	}
 	key, check := feature.HashAt(text, int(start), int(end))
