@@ -96,7 +96,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		}
 	}
 	if t.TooMany {
-		probably := swapped
+		probably := p.swapped()
 		if p.First.Label != "" {
 			probably = "probably not every file or folder should be a class"
 		}
@@ -116,7 +116,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		first = fmt.Sprintf("; the first malformed record: %s, %s: %s", e.File, t.place(e), e.Reason.Sentence())
 	}
 	if 2*t.Drops.Lines[corpusio.LongLabel] > rejected {
-		first += "; " + swapped
+		first += "; " + p.swapped()
 	}
 	if name := p.Rejects.Name(); name != "" {
 		first += fmt.Sprintf("; %s lists them", name)
@@ -192,7 +192,12 @@ func records(n int64) string {
 }
 
 // swapped is the probable cause of too many or too long labels.
-const swapped = "probably the columns are swapped: a line is label<TAB>text"
+func (p ReconcileParams) swapped() string {
+	if p.First.Format == "" {
+		return "probably the columns are swapped: a line is label<TAB>text"
+	}
+	return "probably the label is in another column; name it with --label_column"
+}
 
 // example returns a label to show. It reads the first label of the first file again, so that the message does not depend on
 // how the work was split.

@@ -16,9 +16,8 @@ var count = command{
 	manual: `Usage: sparsenb count --input=GLOB --output=DIR [flags]
 
 Counts how often each word or n-gram occurs in each class, and in how many
-documents of the class. Input files have one document per line, label<TAB>text.
-The counts are written to DIR/counts; "sparsenb select --counts=DIR" selects
-features from them.
+documents of the class. Input files are those of "sparsenb train". The counts are
+written to DIR/counts; "sparsenb select --counts=DIR" selects features from them.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		documents := addDocumentFlags(fs)

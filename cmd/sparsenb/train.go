@@ -17,10 +17,15 @@ Selects the k words that best distinguish the classes of labeled documents:
 those of the maximum-likelihood sparse naive Bayes model. The result includes a
 bound on its distance from the optimum; usually it is proven optimal.
 
-Input files have one document per line, label<TAB>text. They may be compressed
-with gzip, zstd or bzip2, and may be on disk or in Google Cloud Storage
-(gs://bucket/object). Features are words, or n-grams of words or characters
-(--analyzer, --ngrams), counted by name or in hash buckets (--hash_bits).
+Input files are Parquet, CSV or JSON Lines with columns for label and text, TSV
+(label<TAB>text), fastText, web archives, or plain text whose label is the name
+of its folder or file (--label_from) or is given (--class=LABEL=GLOB). Matrices
+are read, too (--format=matrix or svmlight). The format is detected. Files may be
+compressed, and may be on disk or in Google Cloud Storage (gs://bucket/object).
+"sparsenb check" with the same flags shows how they are read.
+
+Features are words, or n-grams of words or characters (--analyzer, --ngrams),
+counted by name or in hash buckets (--hash_bits), and weighted (--weights).
 
 With two classes there is one model. With more, each class is compared with the
 rest (--strategy=ovr), each pair of classes is compared (ovo), or one set of
