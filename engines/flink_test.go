@@ -124,12 +124,12 @@ parallelism.default: %d
 taskmanager.host: 127.0.0.1
 taskmanager.bind-host: 127.0.0.1
 taskmanager.numberOfTaskSlots: 1
-taskmanager.memory.process.size: 3000m
+taskmanager.memory.process.size: 3072m
 taskmanager.memory.task.off-heap.size: 800m
 taskmanager.memory.jvm-metaspace.size: 500m
 taskmanager.memory.managed.size: 512m
-taskmanager.memory.network.min: 64m
-taskmanager.memory.network.max: 64m
+taskmanager.memory.network.min: 128m
+taskmanager.memory.network.max: 128m
 heartbeat.interval: 1000
 heartbeat.timeout: 6000
 io.tmp.dirs: %s

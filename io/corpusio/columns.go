@@ -74,12 +74,6 @@ func findColumn(f File, names []string, flag, column, what string, usual []strin
 	return -1, &LayoutError{f.Name, fmt.Sprintf("there is no column %q (--%s); the columns are %s", column, flag, listColumns(names))}
 }
 
-// hasUsualColumns reports whether findColumns would find all columns.
-func hasUsualColumns(f File, names []string, reading Reading) bool {
-	_, err := findColumns(f, names, reading)
-	return err == nil
-}
-
 // listColumns lists the first 20 columns for a message.
 func listColumns(names []string) string {
 	const most, longest = 20, 40

@@ -95,7 +95,6 @@ type keyFinder struct {
 	reading Reading
 	paths   map[string][]string // the keys of each path of the flags
 	names   []string            // the keys of the first record; nil before it
-	problem error
 }
 
 func newKeyFinder(f File, reading Reading) *keyFinder {
