@@ -9,14 +9,11 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
-// matrixFormats are the formats whose documents are features with values.
-var matrixFormats = []string{"matrix", "svmlight"}
-
 // matrix reports whether the documents are rows of matrices. If some are and some are not, it returns a file of each kind.
 func (d Documents) matrix() (matrix bool, text, other string) {
 	files, _ := d.splitEmpty()
 	for _, f := range files {
-		if slices.Contains(matrixFormats, f.Format) {
+		if f.IsMatrix() {
 			matrix, other = true, f.Name
 		} else {
 			text = f.Name

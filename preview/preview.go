@@ -20,7 +20,14 @@ type Params struct {
 	Reading     corpusio.Reading
 	Counting    kernel.Config // Distinct and Admit are not used
 	MaxClasses  int
+	MaxRejected MaxRejected // default: any number
 	SampleBytes int64 // about how many stored bytes to read; default 16 MiB
+}
+
+// MaxRejected is how many malformed records a run tolerates.
+type MaxRejected struct {
+	Text     string // as given
+	Exceeded func(rejected, records int64) bool
 }
 
 // Preview is what a sample shows.
@@ -63,6 +70,7 @@ type Rejected struct {
 	Reason  corpusio.Reason
 	Records int64
 	Example corpusio.Rejection // the first one
+	Place   string             // where it is in its file, such as "byte 17"
 }
 
 // Estimate is an extrapolation from the sample: exact if the sample is the whole input, otherwise within a factor of two in
@@ -94,6 +102,9 @@ func Take(ctx context.Context, p Params) (*Preview, error) {
 	t := &taker{params: p, preview: &Preview{Files: p.Files, Bytes: total}, classes: map[string]int64{}, rejected: map[corpusio.Reason]*Rejected{}}
 	config := p.Counting
 	config.Distinct, config.Admit = &t.distinct, nil
+	if slices.ContainsFunc(p.Files, corpusio.File.IsMatrix) { // with values that need not be integers
+		config.Weights = kernel.Weights{Scheme: kernel.Binary}
+	}
 	t.counter = kernel.NewCounter(config)
 	start := time.Now()
 	for i, r := range ranges {
@@ -152,13 +163,14 @@ type taker struct {
 	short    bool  // a range was not read to its end
 	header   *corpusio.HeaderError
 	corrupt  []corpusio.CorruptError
+	skipped  []corpusio.CorruptError // of these files, the documents before the damage count
 }
 
 func (t *taker) sample() *Sample { return &t.preview.Sample }
 
 // read reads at most limit bytes of a range.
 func (t *taker) read(ctx context.Context, r corpusio.Range, limit int64) error {
-	reader, err := corpusio.Open(ctx, r, corpusio.Options{Reading: t.params.Reading, Reject: t.reject})
+	reader, err := corpusio.Open(ctx, r, corpusio.Options{Reading: t.params.Reading, Reject: func(x corpusio.Rejection) { t.reject(r.File, x) }})
 	if err != nil {
 		return err
 	}
@@ -188,6 +200,9 @@ func (t *taker) read(ctx context.Context, r corpusio.Range, limit int64) error {
 	case errors.As(err, &header):
 		t.header = header
 		return nil
+	case errors.As(err, &corrupt) && t.params.Reading.Skips(r.File):
+		t.skipped = append(t.skipped, *corrupt)
+		return nil
 	case errors.As(err, &corrupt):
 		t.corrupt = append(t.corrupt, *corrupt)
 		return nil
@@ -195,10 +210,10 @@ func (t *taker) read(ctx context.Context, r corpusio.Range, limit int64) error {
 	return err
 }
 
-func (t *taker) reject(r corpusio.Rejection) {
+func (t *taker) reject(f corpusio.File, r corpusio.Rejection) {
 	t.sample().Rejected++
 	if t.rejected[r.Reason] == nil {
-		t.rejected[r.Reason] = &Rejected{Reason: r.Reason, Example: r}
+		t.rejected[r.Reason] = &Rejected{Reason: r.Reason, Example: r, Place: f.Place(r.Offset)}
 	}
 	t.rejected[r.Reason].Records++
 }

@@ -85,7 +85,7 @@ func TestProblems(t *testing.T) {
 		"\n\n":                               "no documents were found",
 		"Pos\tsome text\npos\tmore text\n":   "differ in case",
 	} {
-		p := take(t, Params{}, save(t, text))
+		p := take(t, Params{MaxRejected: MaxRejected{"0", func(n, _ int64) bool { return n > 0 }}}, save(t, text))
 		if len(p.Problems) == 0 || !strings.Contains(p.Problems[0].Text, want) {
 			t.Errorf("%.20q: %+v", text, p.Problems)
 		}

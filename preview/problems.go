@@ -52,6 +52,9 @@ func (t *taker) problems() (list []Problem) {
 	for _, c := range t.corrupt {
 		fatal("%s", c.Error())
 	}
+	for _, c := range t.skipped {
+		note("%s; the documents before the damage count, the rest of the file is skipped", c.Error())
+	}
 	labels := int64(len(p.Classes))
 	switch {
 	case s.Documents == 0 && s.Rejected == 0 && t.header == nil && len(t.corrupt) == 0:
@@ -70,9 +73,9 @@ func (t *taker) problems() (list []Problem) {
 	if r := t.rejected[corpusio.LongLabel]; r != nil && 2*r.Records > s.Documents+s.Rejected {
 		fatal("most labels are longer than %d bytes: probably the columns are swapped; %s", corpusio.MaxLabelBytes, remedy(p.Files[0]))
 	}
-	if s.Rejected > 0 && 100*s.Rejected > s.Documents+s.Rejected {
-		fatal("%s of %s records are malformed, more than the default of --max_rejected, 1%%; the most frequent reason: %s (%s, byte %d)", humanize.Comma(s.Rejected),
-			humanize.Comma(s.Documents+s.Rejected), p.Rejections[0].Reason.Sentence(), p.Rejections[0].Example.File, p.Rejections[0].Example.Offset)
+	if most := t.params.MaxRejected; s.Rejected > 0 && most.Exceeded != nil && most.Exceeded(s.Rejected, s.Documents+s.Rejected) {
+		fatal("%s of %s records are malformed, more than --max_rejected=%s; the most frequent reason: %s (%s, %s)", humanize.Comma(s.Rejected),
+			humanize.Comma(s.Documents+s.Rejected), most.Text, p.Rejections[0].Reason.Sentence(), p.Rejections[0].Example.File, p.Rejections[0].Place)
 	}
 	if n := min(s.Documents, inspected); 2*t.empty > n {
 		note("%s of the first %s documents have no features; probably the text is in another column (--text_column), or needs another --analyzer", humanize.Comma(t.empty), humanize.Comma(n))

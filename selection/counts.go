@@ -99,9 +99,14 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	c.Source, c.DocumentsKnown = countio.Source{Dir: dir, Rehash: !m.SameHash()}, true
 	c.Classes = m.Classes
 	c.Analysis, c.Analyzer = m.Analysis(), m.Analyzer
-	if c.Analysis.Weights.Name == modelio.BinaryWeights { // that of the selection; the counts have occurrences
+	if c.Analysis.Weights.Name == modelio.BinaryWeights && m.Analyzer != nil { // of the selection; the counts have occurrences or values
 		analyzer := *m.Analyzer
-		c.Analysis.Weights, analyzer.Weights = modelio.Weights{}, nil
+		if unit := c.Analysis.Weights.Unit; unit != "" {
+			analyzer.Weights = &modelio.Weights{Name: "count", Unit: unit}
+			c.Analysis.Weights = *analyzer.Weights
+		} else {
+			c.Analysis.Weights, analyzer.Weights = modelio.Weights{}, nil
+		}
 		c.Analyzer = &analyzer
 	}
 	c.From = modelio.Counts{Name: dir, SHA256: state.Success.ManifestSHA256}

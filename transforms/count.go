@@ -256,7 +256,7 @@ func (f *countFn) count(ctx context.Context, ranges iter.Seq[corpusio.Range], em
 // addCounted adds the totals of the counter. Those of the two readings of WeighFeatures add up to one.
 func (w *countWorker) addCounted(counted kernel.Totals) {
 	if w.idf != nil {
-		w.totals = Totals{}
+		w.totals = Totals{Corrupt: w.totals.Corrupt} // such as values without a logarithm, which the first reading does not take
 	}
 	w.totals.add(Totals{Classes: map[string]ClassTotal{}})
 	for label, c := range counted.Classes {

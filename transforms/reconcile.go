@@ -276,7 +276,8 @@ func ParseBudget(text string) (Budget, error) {
 	return b, nil
 }
 
-func (b Budget) exceeded(rejected, lines int64) bool {
+// Exceeded reports whether so many of all lines are malformed that it is more than tolerated.
+func (b Budget) Exceeded(rejected, lines int64) bool {
 	if b.Number >= 0 {
 		return rejected > b.Number
 	}

@@ -252,7 +252,7 @@ func TestReconcileNoticesEveryKindOfLoss(t *testing.T) {
 func TestParseBudget(t *testing.T) {
 	for text, exceeded := range map[string][2]bool{"1%": {false, true}, "10": {false, true}, "0": {true, true}, "0%": {true, true}, "100%": {false, false}} {
 		b, err := ParseBudget(text)
-		if err != nil || b.exceeded(10, 1000) != exceeded[0] || b.exceeded(11, 1000) != exceeded[1] || b.exceeded(0, 1000) {
+		if err != nil || b.Exceeded(10, 1000) != exceeded[0] || b.Exceeded(11, 1000) != exceeded[1] || b.Exceeded(0, 1000) {
 			t.Errorf("%s: %+v, %v", text, b, err)
 		}
 	}

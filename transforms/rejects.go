@@ -35,20 +35,21 @@ func (r Rejects) Name() string {
 // collect returns options for reading a range that count its rejections in t.
 func (r Rejects) collect(t *Totals) (o corpusio.Options) {
 	t.Drops.Lines = map[corpusio.Reason]int64{}
+	kept := false // the last rejection is in t.Rejected
 	o.Reject = func(rejection corpusio.Rejection) {
 		t.ByFile = map[string]map[corpusio.Reason]int64{rejection.File: t.Drops.Lines}
 		if t.Drops.Lines[rejection.Reason]++; len(t.Examples) < maxExamples {
 			t.Examples = append(t.Examples, rejection)
 		}
-		if r.Output != "" && len(t.Rejected) < maxRejected {
+		if kept = r.Output != "" && len(t.Rejected) < maxRejected; kept {
 			t.Rejected = append(t.Rejected, modelio.RejectedRow{Source: rejection.File, Offset: rejection.Offset, Reason: string(rejection.Reason)})
 		}
 	}
 	if r.Output != "" && r.Samples {
 		o.Sample = func(record []byte) {
-			if last := len(t.Rejected) - 1; record != nil && t.Rejected[last].Text == nil {
+			if kept && record != nil {
 				text := sample(record)
-				t.Rejected[last].Text = &text
+				t.Rejected[len(t.Rejected)-1].Text = &text
 			}
 		}
 	}
@@ -73,7 +74,7 @@ func firstRejected(rows []modelio.RejectedRow) []modelio.RejectedRow {
 
 // writeRejected writes the rejected records, unless the reading has ended early, so that they are incomplete.
 func (p ReconcileParams) writeRejected(ctx context.Context, t Totals) (*tableio.FileSum, error) {
-	if p.Rejects.Output == "" || len(t.Headers) > 0 || t.TooMany || len(t.Corrupt) > 0 || t.Verdict != nil && t.Verdict.Exit != modelio.ExitData {
+	if p.Rejects.Output == "" || len(t.Headers) > 0 || t.TooMany || t.TooLarge || len(t.Corrupt) > 0 || t.Verdict != nil && t.Verdict.Exit != modelio.ExitData {
 		return nil, nil
 	}
 	sum, err := modelio.WriteRejected(ctx, modelio.NewGuard(p.Output, p.Run), p.Rejects.Output, t.Rejected)

@@ -133,7 +133,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
 	case counted == 0:
 		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: all %s are malformed%s", records(rejected), first))
-	case p.MaxRejected.exceeded(rejected, counted+rejected):
+	case p.MaxRejected.Exceeded(rejected, counted+rejected):
 		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d records are malformed, more than --max_rejected=%s%s",
 			rejected, counted+rejected, p.MaxRejected.Text, first))
 	}

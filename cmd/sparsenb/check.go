@@ -46,7 +46,8 @@ Exit codes: 0, or 3 if a run would probably fail.
 			for _, word := range d.StopWords {
 				counting.StopWords = append(counting.StopWords, []byte(word))
 			}
-			p, err := preview.Take(ctx, preview.Params{Files: d.Files, Reading: d.Reading, Counting: counting, MaxClasses: d.MaxClasses})
+			p, err := preview.Take(ctx, preview.Params{Files: d.Files, Reading: d.Reading, Counting: counting, MaxClasses: d.MaxClasses,
+				MaxRejected: preview.MaxRejected{Text: d.MaxRejected.Text, Exceeded: d.MaxRejected.Exceeded}})
 			if err != nil {
 				return modelio.InputError(err)
 			}
@@ -102,7 +103,7 @@ func printSample(w io.Writer, p *preview.Preview) {
 	}
 	printf(w, "\n%s: %s, %s.\n\n", what, report.Plural(p.Sample.Documents, "document"), report.Plural(p.Sample.Rejected, "malformed record"))
 	for _, r := range p.Rejections {
-		printf(w, "  %s: %s (first: %s, byte %d)\n", report.Count(float64(r.Records)), r.Reason.Sentence(), r.Example.File, r.Example.Offset)
+		printf(w, "  %s: %s (first: %s, %s)\n", report.Count(float64(r.Records)), r.Reason.Sentence(), r.Example.File, r.Place)
 	}
 	const most = 10
 	table := [][]string{{"class", "documents", "share"}}

@@ -48,6 +48,7 @@ func (f *readingFlags) parse(ctx context.Context) (r corpusio.Reading, err error
 	if r.FeatureNames, err = fileio.Absolute(*f.featureNames); err != nil { // workers may have another folder
 		return r, err
 	}
+	r.NamesVersion = versionOf(ctx, r.FeatureNames)
 	if *f.textColumn != "" {
 		r.TextColumns = strings.Split(*f.textColumn, ",")
 	}
@@ -64,6 +65,19 @@ func (f *readingFlags) parse(ctx context.Context) (r corpusio.Reading, err error
 		return r, modelio.Usagef("--on_corrupt_file=%s: must be fail or skip", *f.onCorrupt)
 	}
 	return r, f.labels.parse(ctx, &r)
+}
+
+// versionOf returns the version of a file, or "" if it cannot be found, which is an error when it is read.
+func versionOf(ctx context.Context, name string) string {
+	store, err := fileio.For(name)
+	if name == "" || err != nil {
+		return ""
+	}
+	info, err := store.Stat(ctx, name)
+	if err != nil {
+		return ""
+	}
+	return info.Version
 }
 
 // headerFlag is a boolean flag that also distinguishes whether it was given.

@@ -142,7 +142,11 @@ func (r *csvReader) Next(d *Document) bool {
 			d.Weight, reason = r.weight()
 		}
 		if reason != "" {
-			r.options.reject(r.Span().File.Name, offset, reason, nil)
+			var record []byte
+			if reason == WrongColumns || reason == BadWeight { // else there is no row
+				record = r.row
+			}
+			r.options.reject(r.Span().File.Name, offset, reason, record)
 			continue
 		}
 		d.Offset, d.Label, d.Text = offset, nil, r.joinTexts()

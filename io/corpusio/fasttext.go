@@ -54,7 +54,7 @@ func (r *fastTextReader) Next(d *Document) bool {
 			return false
 		}
 		if line == nil {
-			r.reject(offset, TooLong)
+			r.reject(offset, TooLong, nil)
 			continue
 		}
 		if line = bytes.TrimLeft(line, wordSpace); len(line) == 0 {
@@ -71,16 +71,16 @@ func (r *fastTextReader) Next(d *Document) bool {
 			r.fail(&CorruptError{r.Span().File.Name, offset, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
 			return false
 		case returns > 0:
-			r.reject(offset, BareReturn)
+			r.reject(offset, BareReturn, line)
 			continue
 		case bytes.Contains(line, markedLabel):
-			r.reject(offset, InnerMark)
+			r.reject(offset, InnerMark, line)
 			continue
 		case r.found > maxLabels:
-			r.reject(offset, ManyLabels)
+			r.reject(offset, ManyLabels, line)
 			continue
 		case r.found == 0 && !r.hasLabel:
-			r.reject(offset, NoLabel)
+			r.reject(offset, NoLabel, line)
 			continue
 		}
 		d.Offset, d.Label, d.MoreLabels = offset, nil, nil
@@ -145,6 +145,6 @@ var (
 	markedLabel   = append(bytes.Clone(mark), labelPrefix...)
 )
 
-func (r *fastTextReader) reject(offset int64, reason Reason) {
-	r.options.reject(r.Span().File.Name, offset, reason, nil)
+func (r *fastTextReader) reject(offset int64, reason Reason, line []byte) {
+	r.options.reject(r.Span().File.Name, offset, reason, line)
 }

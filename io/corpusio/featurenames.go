@@ -52,6 +52,9 @@ func loadNames(ctx context.Context, reading Reading) (*featureNames, error) {
 	if err != nil {
 		return nil, &LayoutError{reading.FeatureNames, fmt.Sprintf("the names of the features cannot be read (--feature_names): %v", err)}
 	}
+	if reading.NamesVersion != "" && info.Version != reading.NamesVersion {
+		return nil, fmt.Errorf("%s: the file has changed since the run started (--feature_names)", reading.FeatureNames)
+	}
 	loaded.Lock() // also while the file is read, which others wait for
 	defer loaded.Unlock()
 	names := loaded.names[info]

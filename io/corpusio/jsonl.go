@@ -222,7 +222,7 @@ func (r *jsonlReader) Next(d *Document) bool {
 			return false
 		}
 		if line == nil {
-			r.reject(offset, TooLong)
+			r.reject(offset, TooLong, nil)
 			continue
 		}
 		if len(bytes.TrimLeft(line, jsonSpace)) == 0 {
@@ -240,7 +240,7 @@ func (r *jsonlReader) Next(d *Document) bool {
 			d.Weight, reason = r.record.number()
 		}
 		if reason != "" {
-			r.reject(offset, reason)
+			r.reject(offset, reason, line)
 			continue
 		}
 		d.Offset = offset
@@ -248,6 +248,6 @@ func (r *jsonlReader) Next(d *Document) bool {
 	}
 }
 
-func (r *jsonlReader) reject(offset int64, reason Reason) {
-	r.options.reject(r.Span().File.Name, offset, reason, nil)
+func (r *jsonlReader) reject(offset int64, reason Reason, line []byte) {
+	r.options.reject(r.Span().File.Name, offset, reason, line)
 }

@@ -28,6 +28,11 @@ func (f File) hasRows() bool {
 	return f.Format == (parquet{}).Name() || f.Format == (matrix{}).Name() && f.Layout == inParquet
 }
 
+// IsMatrix reports whether the documents of the file are features with values.
+func (f File) IsMatrix() bool {
+	return f.Format == (matrix{}).Name() || f.Format == (svmlight{}).Name()
+}
+
 // Place is where a document is in the file, such as "byte 17" or, in Parquet, "row 17".
 func (f File) Place(offset int64) string {
 	if f.hasRows() {

@@ -166,7 +166,7 @@ func (r *matrixReader) Next(d *Document) bool {
 			d.Weight, reason = r.weightOf(cells, r.weight)
 		}
 		if reason != "" {
-			r.options.Reject(Rejection{r.span.File.Name, row, reason})
+			r.options.reject(r.span.File.Name, row, reason, nil)
 			continue
 		}
 		if problem := r.read(cells); problem != "" {
@@ -331,7 +331,7 @@ func (r *textMatrixReader) Next(d *Document) bool {
 			r.skipped.Headers++
 			continue
 		case line == nil:
-			r.options.Reject(Rejection{r.Span().File.Name, offset, TooLong})
+			r.options.reject(r.Span().File.Name, offset, TooLong, nil)
 			continue
 		case len(bytes.TrimSpace(line)) == 0:
 			r.skipped.Blank++
@@ -344,7 +344,7 @@ func (r *textMatrixReader) Next(d *Document) bool {
 			r.fail(&CorruptError{r.Span().File.Name, offset, problem})
 			return false
 		case reason != "":
-			r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+			r.options.reject(r.Span().File.Name, offset, reason, line)
 			continue
 		}
 		return true

@@ -96,7 +96,7 @@ func (r *parquetReader) Next(d *Document) bool {
 			return false
 		}
 		if reason := r.read(d, cells); reason != "" {
-			r.options.Reject(Rejection{r.span.File.Name, row, reason})
+			r.options.reject(r.span.File.Name, row, reason, nil)
 			continue
 		}
 		d.Offset = row

@@ -18,6 +18,7 @@ type Reading struct {
 	TextColumns    []string // names or numbers; their texts are joined by a space; default: by its name
 	WeightColumn   string   // default: every document counts once
 	FeatureNames   string   // of svmlight: a file with the name of each index, a line each
+	NamesVersion   string   // of FeatureNames, as its store has it; default: any
 	MaxRecordBytes int      // required; longer records are rejected without being kept in memory
 
 	LabelFrom LabelFrom         // of files that were listed without a label; default: FromRecord
@@ -61,7 +62,9 @@ func (r Reading) Options() map[string]string {
 	set("label_column", r.LabelColumn)
 	set("text_column", strings.Join(r.TextColumns, ","))
 	set("weight_column", r.WeightColumn)
-	set("feature_names", r.FeatureNames)
+	if set("feature_names", r.FeatureNames); r.NamesVersion != "" {
+		options["feature_names"] += ", version " + r.NamesVersion
+	}
 	set("label_from", string(r.LabelFrom))
 	if n := len(r.LabelMap); n > 0 {
 		var pairs []string

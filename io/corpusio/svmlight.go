@@ -104,7 +104,7 @@ func (r *svmlightReader) Next(d *Document) bool {
 			r.skipped.Headers++
 			continue
 		case line == nil:
-			r.options.Reject(Rejection{r.Span().File.Name, offset, TooLong})
+			r.options.reject(r.Span().File.Name, offset, TooLong, nil)
 			continue
 		}
 		line, _, _ = bytes.Cut(line, []byte{'#'})
@@ -118,7 +118,10 @@ func (r *svmlightReader) Next(d *Document) bool {
 			r.fail(&CorruptError{r.Span().File.Name, offset, problem})
 			return false
 		case !ok:
-			r.options.Reject(Rejection{r.Span().File.Name, offset, BadFeature})
+			r.options.reject(r.Span().File.Name, offset, BadFeature, line)
+			continue
+		case len(d.MoreLabels) >= maxLabels:
+			r.options.reject(r.Span().File.Name, offset, ManyLabels, line)
 			continue
 		}
 		d.Offset, d.Text = offset, nil

@@ -91,7 +91,7 @@ func (r *warcReader) Next(d *Document) bool {
 		case reason == otherRecord:
 			r.skipped.Records++
 		case reason != "":
-			r.options.Reject(Rejection{r.Span().File.Name, offset, reason})
+			r.options.reject(r.Span().File.Name, offset, reason, nil)
 		default:
 			*d = Document{Offset: offset, Weight: d.Weight, Text: text}
 			return true
@@ -126,7 +126,7 @@ func (r *warcReader) findRecord() (offset int64, ok bool) {
 		}
 	}
 	if malformed >= 0 {
-		r.options.Reject(Rejection{r.Span().File.Name, malformed, BadWARC})
+		r.options.reject(r.Span().File.Name, malformed, BadWARC, nil)
 	}
 	return r.position, ok && r.err == nil
 }
