@@ -21,7 +21,7 @@ type Params struct {
 	Counting    kernel.Config // Distinct and Admit are not used
 	MaxClasses  int
 	MaxRejected MaxRejected // default: any number
-	SampleBytes int64 // about how many stored bytes to read; default 16 MiB
+	SampleBytes int64       // about how many stored bytes to read; default 16 MiB
 }
 
 // MaxRejected is how many malformed records a run tolerates.
