@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -41,7 +42,11 @@ func (d Documents) firstWeights() kernel.Weights {
 // ValidateFiles returns an error if the documents cannot be counted together, or not in this way. It has modelio.ExitUsage.
 func (d Documents) ValidateFiles() error {
 	matrix, text, other := d.matrix()
+	files, _ := d.splitEmpty()
+	without := slices.IndexFunc(files, func(f corpusio.File) bool { return !f.HasColumns() })
 	switch {
+	case d.Reading.WeightColumn != "" && without >= 0:
+		return modelio.Usagef("--weight_column=%s: %s has no columns of weights; they can be in CSV, JSON Lines and Parquet", d.Reading.WeightColumn, files[without].Name)
 	case matrix && text != "":
 		return modelio.Usagef("%s is a matrix, and %s is text; count them in two runs", other, text)
 	case d.Reading.WeightColumn != "" && d.weights().Real():

@@ -382,7 +382,8 @@ func (w *countWorker) add(d *corpusio.Document) error {
 
 // addWeighted counts a document as often as its weight says.
 func (w *countWorker) addWeighted(d *corpusio.Document) error {
-	w.totals.Weight += int64(d.Weight-1) * int64(1+len(d.MoreLabels))
+	w.totals.Weight += int64(d.Weight) - 1
+	w.totals.MoreLabels += (int64(d.Weight) - 1) * int64(len(d.MoreLabels))
 	for _, label := range append([][]byte{d.Label}, d.MoreLabels...) {
 		for left := int64(d.Weight); left > 0; {
 			n := min(left, w.counter.MaxWeight(d.Text))

@@ -39,7 +39,7 @@ type Totals struct {
 
 	MoreLabels int64 // that documents have beyond their first; Classes counts a document once for each of its labels
 
-	Weight int64 // what documents count beyond 1 in their classes, see corpusio.Reading.WeightColumn
+	Weight int64 // how often documents count beyond once, see corpusio.Reading.WeightColumn
 
 	RoundingLost int64 // see kernel.Rounding; what was rounded to zero is in Drops
 

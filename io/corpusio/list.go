@@ -33,6 +33,11 @@ func (f File) IsMatrix() bool {
 	return f.Format == (matrix{}).Name() || f.Format == (svmlight{}).Name()
 }
 
+// HasColumns reports whether the documents of the file may have a column of weights.
+func (f File) HasColumns() bool {
+	return slices.Contains([]string{(csv{}).Name(), (jsonl{}).Name(), (parquet{}).Name(), (matrix{}).Name()}, f.Format)
+}
+
 // Place is where a document is in the file, such as "byte 17" or, in Parquet, "row 17".
 func (f File) Place(offset int64) string {
 	if f.hasRows() {
