@@ -43,13 +43,21 @@ type Tuning struct {
 	TempDir     string // of these files; default the system's
 }
 
-// analyzer returns the full description of the features, for the manifest and the model.
-func (d Documents) analyzer() *modelio.Analyzer {
-	c := kernel.Config{Analyzer: d.Analyzer, HashBits: d.HashBits}
+// Counting returns how the text is counted; with kernel.TFIDF, in the first of two readings.
+func (d Documents) Counting() kernel.Config {
+	c := kernel.Config{Analyzer: d.Analyzer, HashBits: d.HashBits, Weights: d.weights()}
+	if c.Weights.Scheme == kernel.TFIDF {
+		c.Weights = d.firstWeights()
+	}
 	for _, word := range d.StopWords {
 		c.StopWords = append(c.StopWords, []byte(word))
 	}
-	a := c.Describe()
+	return c
+}
+
+// analyzer returns the full description of the features, for the manifest and the model.
+func (d Documents) analyzer() *modelio.Analyzer {
+	a := d.Counting().Describe()
 	a.Weights = weightsOf(d.weights())
 	return a
 }

@@ -51,10 +51,17 @@ func (d Documents) ValidateFiles() error {
 		return modelio.Usagef("%s is a matrix, and %s is text; count them in two runs", other, text)
 	case d.Reading.WeightColumn != "" && d.weights().Real():
 		return modelio.Usagef("--weight_column=%s: documents with weights can be counted with --weights=count and binary only, and not in matrices", d.Reading.WeightColumn)
+	case d.Reading.FeatureNames != "" && d.mixedBases():
+		return modelio.Usagef("--feature_names: in some of the files indexes start from 0, in others probably from 1; write all with the same base, such as by dump_svmlight_file(…, zero_based=False)")
 	case matrix && d.HashBits > 0:
 		return modelio.Usagef("--hash_bits=%d: %s is a matrix, whose features are counted by name", d.HashBits, other)
 	}
 	return nil
+}
+
+// mixedBases reports whether some files of SVMlight have an index 0 and others do not.
+func (d Documents) mixedBases() bool {
+	return slices.ContainsFunc(d.Files, func(f corpusio.File) bool { return f.Format == "svmlight" && f.Layout != d.Files[0].Layout })
 }
 
 // validateWeights returns an error that names the flag.

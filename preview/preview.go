@@ -85,6 +85,7 @@ type Estimate struct {
 const (
 	sampleBytes = 16 << 20
 	sampleRange = 256 << 10 // of a plain file
+	expansion   = 4         // of text; files that are compressed better are read less far
 	examples    = 5
 	textBytes   = 200 // of an example
 	features    = 12  // of an example
@@ -160,6 +161,8 @@ type taker struct {
 	classes  map[string]int64
 	rejected map[corpusio.Reason]*Rejected
 	empty    int64 // of the first documents, those without features
+	letters  int64 // of the first documents
+	unspaced int64 // of these letters, those of scripts without spaces between words
 	short    bool  // a range was not read to its end
 	header   *corpusio.HeaderError
 	corrupt  []corpusio.CorruptError
@@ -174,13 +177,14 @@ func (t *taker) read(ctx context.Context, r corpusio.Range, limit int64) error {
 	if err != nil {
 		return err
 	}
-	whole := true
+	whole, text := true, int64(0)
 	var d corpusio.Document
 	for whole && reader.Next(&d) {
 		if err := t.add(r.File, &d); err != nil {
 			return errors.Join(err, reader.Abandon())
 		}
-		whole = reader.BytesRead() <= max(limit, sampleRange)
+		text += int64(len(d.Text))
+		whole = max(reader.BytesRead(), text/expansion) <= max(limit, sampleRange)
 		if ctx.Err() != nil {
 			return errors.Join(context.Cause(ctx), reader.Abandon())
 		}
@@ -234,6 +238,7 @@ func (t *taker) add(f corpusio.File, d *corpusio.Document) error {
 		return t.counter.AddFeatures(d.Label, d.Features)
 	}
 	if t.sample().Documents <= inspected {
+		t.addLetters(d.Text)
 		n := 0
 		if kernel.EachFeature(t.params.Counting, d.Text, func([]byte) { n++ }); n == 0 {
 			t.empty++
@@ -285,7 +290,7 @@ func (t *taker) example(f corpusio.File, d *corpusio.Document, labels []string) 
 func (t *taker) finish(elapsed time.Duration) {
 	p, s := t.preview, t.sample()
 	s.Features = t.distinct.Estimate()
-	s.Whole = !t.short && s.Bytes >= p.Bytes
+	s.Whole = !t.short && s.Bytes >= p.Bytes && t.header == nil && len(t.corrupt) == 0
 	t.summarize()
 	factor := 1.0
 	if !s.Whole && s.Bytes > 0 {

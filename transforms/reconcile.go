@@ -10,6 +10,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/fileio"
@@ -125,7 +127,7 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if p.Selection {
 		a.Verdict = p.verdict(selection.ValidateClasses(a.Classes, p.Positive, p.Strategy))
 		if a.Verdict == nil && a.Features == 0 {
-			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from"+wordRule(p.Run.Analysis()))
+			a.Verdict = p.verdict(modelio.ExitData, "the documents have no features to select from"+noFeatures(t, p.Run.Analysis()))
 		}
 	}
 	a.Warnings = slices.Concat(warnings(a, p.Empty), labelWarnings(a.Classes, t.OtherLabels, p.Reading.LabelMap))
@@ -135,8 +137,11 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	return a, nil
 }
 
-// wordRule says which words the default analyzer finds.
-func wordRule(a modelio.Analysis) string {
+// noFeatures says why there are no features, if that is known.
+func noFeatures(t Totals, a modelio.Analysis) string {
+	if n := t.Drops.RoundedToZero; n > 0 {
+		return fmt.Sprintf(": %s values were rounded to zero; choose a smaller --value_unit", humanize.Comma(n))
+	}
 	if a.Unit != "word" || a.MinTokenLength > 0 {
 		return ""
 	}
@@ -244,7 +249,7 @@ func warnings(a Reconciled, empty []corpusio.File) (list []string) {
 		list = append(list, f.Name+": is empty")
 	}
 	for _, c := range a.Corrupt[:min(len(a.Corrupt), maxExamples)] {
-		list = append(list, c.Error()+"; the documents before the damage were counted, the rest of the file was skipped")
+		list = append(list, c.Error()+"; what was read before it was counted, the rest of the file was skipped; if a checksum is wrong, some of what was counted may be damaged, too")
 	}
 	if more := len(a.Corrupt) - maxExamples; more > 0 {
 		list = append(list, fmt.Sprintf("%d more files are corrupt; %s lists all", more, modelio.ManifestFile))

@@ -15,7 +15,6 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/preview"
 	"github.com/sparsenb/sparsenb/report"
-	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 var check = command{
@@ -31,6 +30,7 @@ Exit codes: 0, or 3 if a run would probably fail.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		documents := addDocumentFlags(fs)
+		addSelectionFlags(fs) // so that the flags of train can be given as they are
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -42,11 +42,7 @@ Exit codes: 0, or 3 if a run would probably fail.
 			if err != nil {
 				return err
 			}
-			counting := kernel.Config{Analyzer: d.Analyzer, HashBits: d.HashBits}
-			for _, word := range d.StopWords {
-				counting.StopWords = append(counting.StopWords, []byte(word))
-			}
-			p, err := preview.Take(ctx, preview.Params{Files: d.Files, Reading: d.Reading, Counting: counting, MaxClasses: d.MaxClasses,
+			p, err := preview.Take(ctx, preview.Params{Files: d.Files, Reading: d.Reading, Counting: d.Counting(), MaxClasses: d.MaxClasses,
 				MaxRejected: preview.MaxRejected{Text: d.MaxRejected.Text, Exceeded: d.MaxRejected.Exceeded}})
 			if err != nil {
 				return modelio.InputError(err)

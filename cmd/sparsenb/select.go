@@ -31,7 +31,7 @@ none, the counts as numbers of documents.
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		output, selected, chooseRunner := addOutputFlag(fs), addSelectionFlags(fs), addRunnerFlags(fs)
 		from := fs.String("counts", "", "=DIR|FILE output folder of a run, or a custom table")
-		weights := fs.String("weights", "", "=NAME what a document adds to the count of a feature: count, binary, log or tfidf. binary uses the numbers of documents in the counts; the others must be those of the counts (default: those of the counts)")
+		weights := fs.String("weights", "", "=NAME what a document adds to the count of a feature: count, binary, log or tfidf. binary uses the numbers of documents in the counts; the others must be those of the counts (default: those of the counts; train --weights=binary writes counts of occurrences)")
 		var classDocuments list
 		fs.Var(&classDocuments, "class_documents", "=LABEL=N,… number of documents of each class of a custom table; may be repeated")
 		return func(ctx context.Context, args []string) error {

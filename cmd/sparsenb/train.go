@@ -6,7 +6,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/pipeline"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 var train = command{
@@ -72,6 +74,9 @@ Exit codes:
 			run := pipeline.NewRun("train", versionString(), &d, nil, &sel)
 			if err != nil {
 				return pipeline.Refuse(ctx, *documents.output, run, err)
+			}
+			if sel.Pruning.Any() && d.Weights.Scheme == kernel.TFIDF {
+				return modelio.Usagef("--weights=tfidf cannot be used with --min_df and the like, because the norm of a document would have to be that of the words that are left; \"sparsenb select\" prunes after the weighting")
 			}
 			if err := sel.Pruning.ValidateFor(d.HashBits); err != nil {
 				return err

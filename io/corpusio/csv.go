@@ -48,8 +48,8 @@ func (csv) Detect(h Head, reading Reading) bool {
 	case t.err == nil:
 		return t.delimiter != '\t' || t.isEven()
 	}
-	// Describe reports which column it lacks.
-	return t.delimiter != '\t' && slices.ContainsFunc(t.names, func(name string) bool {
+	// Describe reports which column it lacks. A text whose label is elsewhere needs no columns.
+	return h.File.Label == "" && t.delimiter != '\t' && slices.ContainsFunc(t.names, func(name string) bool {
 		return slices.Contains(labelColumns, columnName(name)) || slices.Contains(textColumns, columnName(name))
 	})
 }
@@ -355,7 +355,7 @@ func parseHead(h Head, reading Reading, delimiter byte, inLine bool) (t table) {
 		}
 	}
 	if t.width == 0 {
-		t.err = &LayoutError{h.File.Name, fmt.Sprintf("there is no row in the first %d bytes", len(head))}
+		t.err = &LayoutError{h.File.Name, fmt.Sprintf("the first %d bytes have no complete row; the first row must be shorter", len(head))}
 		return t
 	}
 	if reading.Header == Absent {

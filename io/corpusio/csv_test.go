@@ -409,12 +409,12 @@ func TestCSVIsDetected(t *testing.T) {
 		{"in", "label,\"text\n", Reading{Format: "csv"}, "in: the first row is malformed: a quoted field has no closing quote within --max_record_bytes"},
 		{"in", "\"label,text\n", Reading{Format: "csv"}, "in: the first row is malformed: a quoted field has no closing quote within --max_record_bytes"},
 		{"in", "\n\r\ntext,label\na,b\n", usual, "csv delimiter=comma columns=2 label=2 text=1 header=3"},
-		{"in", "\n\r\n", Reading{Format: "csv"}, "in: there is no row in the first 3 bytes"},
+		{"in", "\n\r\n", Reading{Format: "csv"}, "in: the first 3 bytes have no complete row; the first row must be shorter"},
 		{"in", "label,text\ra,b\rc,d\r", usual, `in: the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`},
 		{"in", "\xff\xfel\x00,\x00t\x00", Reading{Format: "csv"}, "in: the text is UTF-16, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8"},
 		{"in", "", Reading{Format: "csv"}, "csv delimiter=comma columns=0"},
 		{"in", "label,text\n" + strings.Repeat("a,\"b\nc\"\n", 5000), usual, "csv delimiter=comma columns=2 label=1 text=2 header=0"},
-		{"in", strings.Repeat("label", 5000) + ",text\n", Reading{Format: "csv"}, "in: there is no row in the first 16384 bytes"},
+		{"in", strings.Repeat("label", 5000) + ",text\n", Reading{Format: "csv"}, "in: the first 16384 bytes have no complete row; the first row must be shorter"},
 	} {
 		b := []byte(c.text)
 		if strings.HasSuffix(c.name, ".gz") {

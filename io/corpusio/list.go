@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"unicode/utf8"
 
@@ -162,6 +163,9 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, label s
 	}
 	if _, ok := format.(interface{ readsParquet() }); isParquet(h) && !ok {
 		return f, &LayoutError{f.Name, fmt.Sprintf("is a Parquet file, not %s; use --format=parquet", format.Name())}
+	}
+	if suffix := path.Ext(f.Name); reading.Format == "" && suffix == ".parquet" && f.Size > 0 && format.Name() != (parquet{}).Name() {
+		return f, &CorruptError{f.Name, 0, "the name ends in .parquet, but the file does not begin as Parquet does; it is damaged or encrypted"}
 	}
 	if format.Name() != (tsv{}).Name() { // files of version 1 name no format
 		f.Format = format.Name()

@@ -3,6 +3,7 @@ package corpusio
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -52,15 +53,39 @@ func (svmlight) Describe(ctx context.Context, h Head, reading Reading) (string, 
 	if _, err := loadNames(ctx, reading); err != nil {
 		return "", err
 	}
-	for _, line := range headLines(h.Bytes) {
-		_, pairs := splitPairs(line)
-		for _, pair := range pairs {
-			if index, _, ok := parsePair(pair); ok && string(index) == "0" {
-				return zeroBased, nil
+	zero, err := isZeroBased(ctx, h, reading)
+	if zero {
+		return zeroBased, err
+	}
+	return "", err
+}
+
+// isZeroBased reports whether indexes start from 0: as a comment of dump_svmlight_file says, or because the file has an index
+// 0. The base matters only if features have names; then the whole file is searched.
+func isZeroBased(ctx context.Context, h Head, reading Reading) (bool, error) {
+	switch {
+	case bytes.Contains(h.Bytes, []byte("# Column indices are zero-based")):
+		return true, nil
+	case bytes.Contains(h.Bytes, []byte("# Column indices are one-based")), reading.FeatureNames == "", h.File.Size == 0:
+		return false, nil
+	}
+	l, err := openLines(ctx, Range{h.File, 0, h.File.Size}, reading)
+	if err != nil {
+		return false, err
+	}
+	for {
+		line, _, ok := l.next()
+		if !ok {
+			var corrupt *CorruptError
+			if errors.As(l.err, &corrupt) { // the reading reports it
+				return false, l.Abandon()
 			}
+			return false, errors.Join(l.err, l.Abandon())
+		}
+		if bytes.Contains(line, []byte(" 0:")) || bytes.Contains(line, []byte("\t0:")) {
+			return true, l.Abandon()
 		}
 	}
-	return "", nil
 }
 
 func (svmlight) Split(_ context.Context, f File, size int64, _ Reading) ([]Range, error) {
@@ -174,8 +199,7 @@ func (r *svmlightReader) nameOf(index []byte) (name []byte, problem string) {
 	i, err := strconv.ParseUint(string(index), 10, 64)
 	zero := r.Span().File.Layout == zeroBased
 	if err == nil && i == 0 && !zero {
-		return nil, "index 0 is the first in this file, although its start looked as if indexes started from 1; " +
-			"write it with indexes from 1, such as by dump_svmlight_file(…, zero_based=False)"
+		return nil, "index 0 in a file whose comment says that indexes start from 1"
 	}
 	if zero {
 		i++
