@@ -312,7 +312,11 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 	documents, shown := int64(0), int64(0)
 	var d corpusio.Document
 	for reader.Next(&d) {
-		if err := w.add(&d); errors.Is(err, kernel.ErrOverflow) {
+		if d.Weight != 1 {
+			if err := w.addWeighted(&d); err != nil {
+				return errors.Join(err, reader.Abandon())
+			}
+		} else if err := w.add(&d); errors.Is(err, kernel.ErrOverflow) {
 			return errors.Join(w.found.refuse(Totals{TooLarge: true}), reader.Abandon())
 		} else if err != nil { // its values cannot be counted
 			read.Corrupt = append(read.Corrupt, *r.File.Fault(d.Offset, err.Error()))
@@ -362,9 +366,6 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 func (w *countWorker) add(d *corpusio.Document) error {
 	w.totals.MoreLabels += int64(len(d.MoreLabels))
 	if d.Features == nil {
-		if d.Weight != 1 {
-			return w.addWeighted(d)
-		}
 		w.counter.Add(d.Label, d.Text)
 		for _, label := range d.MoreLabels {
 			w.counter.Add(label, d.Text)
@@ -383,7 +384,7 @@ func (w *countWorker) add(d *corpusio.Document) error {
 // addWeighted counts a document as often as its weight says.
 func (w *countWorker) addWeighted(d *corpusio.Document) error {
 	w.totals.Weight += int64(d.Weight) - 1
-	w.totals.MoreLabels += (int64(d.Weight) - 1) * int64(len(d.MoreLabels))
+	w.totals.MoreLabels += int64(d.Weight) * int64(len(d.MoreLabels))
 	for _, label := range append([][]byte{d.Label}, d.MoreLabels...) {
 		for left := int64(d.Weight); left > 0; {
 			n := min(left, w.counter.MaxWeight(d.Text))
@@ -392,6 +393,9 @@ func (w *countWorker) addWeighted(d *corpusio.Document) error {
 				if err := w.makeRoom(); err != nil {
 					return err
 				}
+			}
+			if err := context.Cause(w.ctx); err != nil {
+				return err
 			}
 		}
 	}

@@ -131,6 +131,8 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 			humanize.Comma(t.Drops.OtherRecords)))
 	case counted == 0 && rejected == 0:
 		return p.verdict(modelio.ExitData, "no documents: all lines of the input are blank or headers")
+	case counted > 0 && len(t.Classes) == 0 && others.Documents == 0:
+		return p.verdict(modelio.ExitData, "no documents: all have the weight 0")
 	case counted == 0:
 		return p.verdict(modelio.ExitData, fmt.Sprintf("no documents: all %s are malformed%s", records(rejected), first))
 	case p.MaxRejected.Exceeded(rejected, counted+rejected):

@@ -163,7 +163,7 @@ func TestJSONRecords(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", shown, got, want)
 		}
 	}
-	for weight, want := range map[string]float64{"0": 0, "2.5": 2.5, `"1e3"`: 1000} {
+	for weight, want := range map[string]float64{"0": 0, "25": 25, `"1e3"`: 1000} {
 		if got := readRecord(t, []byte(`{"a":{"b":"x"},"t":"","w":`+weight+`}`)); len(got.documents) != 1 || got.documents[0].weight != want {
 			t.Errorf("weight %s: %+v", weight, got)
 		}
