@@ -217,7 +217,7 @@ func TestGoogleCloudStorageFlipsABit(t *testing.T) {
 			if fakegcs.Downloads(r) && strings.HasSuffix(r.URL.Path, name) {
 				reads++
 			}
-			return reads == 2 // the first looks at the start alone
+			return reads == 3 // the first two look at the start alone
 		}, fakegcs.Flip)
 		args := []string{"--input=gs://b/in/" + name, "--output=gs://b/" + name, "--k=5"}
 		said := run(t, 1, args...)
