@@ -58,7 +58,7 @@ func readRange(t testing.TB, r Range, maxRecord int) (c content, err error) {
 // readFile reads a file in ranges of a size.
 func readFile(t testing.TB, name string, size int64, maxRecord int) (c content, err error) {
 	t.Helper()
-	files, err := List(t.Context(), []string{name}, Reading{})
+	files, err := List(t.Context(), []string{name}, Reading{Format: "tsv"})
 	if err != nil {
 		return c, err
 	}
