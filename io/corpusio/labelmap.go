@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -87,6 +88,8 @@ func (m labelMap) add(line int, fields []string) error {
 	if len(fields) != 2 {
 		return fmt.Errorf("line %d: must be the old and the new label, separated by a tab or a comma", line)
 	}
+	// Byte-order marks are skipped at the start of any line, as in documents.
+	fields[0] = strings.TrimLeftFunc(fields[0], func(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) })
 	var labels [2]string
 	for i, field := range fields {
 		label, err := CleanLabel(field)
