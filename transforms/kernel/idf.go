@@ -28,18 +28,22 @@ func (d *IDF) Add(name []byte, idf float64) error {
 		d.table.grow()
 	}
 	key, check := d.narrow.of(feature.Hash(name))
-	e := d.table.insert(key, check, name)
+	e := d.table.insert(scatter(key), check, name)
 	bits := math.Float64bits(idf)
 	e.count, e.last = uint32(bits), uint32(bits>>32)
 	return nil
 }
+
+// scatter is a bijection. The features come in the order of their keys, which would fill one end of a table first: 3.6 million
+// pairs of words took more than 150 s instead of seconds.
+func scatter(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
 
 // Bytes returns how much memory the table takes.
 func (d *IDF) Bytes() int { return d.table.bytes() }
 
 // find returns the inverse document frequency of a feature, or 0 if it has none.
 func (d *IDF) find(key, check uint64, name []byte) float64 {
-	e := d.table.findNamed(key, check, name)
+	e := d.table.findNamed(scatter(key), check, name)
 	return math.Float64frombits(uint64(e.count) | uint64(e.last)<<32)
 }
 
