@@ -160,10 +160,9 @@ type taker struct {
 	half     growth
 	classes  map[string]int64
 	rejected map[corpusio.Reason]*Rejected
-	empty    int64 // of the first documents, those without features
-	letters  int64 // of the first documents
-	unspaced int64 // of these letters, those of scripts without spaces between words
-	short    bool  // a range was not read to its end
+	empty    int64          // of the first documents, those without features
+	letters  kernel.Letters // of the first documents
+	short    bool           // a range was not read to its end
 	header   *corpusio.HeaderError
 	corrupt  []corpusio.CorruptError
 	skipped  []corpusio.CorruptError // of these files, the documents before the damage count
@@ -238,9 +237,8 @@ func (t *taker) add(f corpusio.File, d *corpusio.Document) error {
 		return t.counter.AddFeatures(d.Label, d.Features)
 	}
 	if t.sample().Documents <= inspected {
-		t.addLetters(d.Text)
 		n := 0
-		if kernel.EachFeature(t.params.Counting, d.Text, func([]byte) { n++ }); n == 0 {
+		if kernel.EachFeature(t.params.Counting, d.Text, func(name []byte) { n++; t.letters.Add(name, 1) }); n == 0 {
 			t.empty++
 		}
 	}

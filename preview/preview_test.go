@@ -83,7 +83,8 @@ func TestProblems(t *testing.T) {
 		"a\tsome text\na\tmore text\n":       `all documents have the label "a"`,
 		"no tab\na\tsome text\nb\tmore text": "1 of 3 records are malformed",
 		"\n\n":                               "no documents were found",
-		"Pos\tsome text\npos\tmore text\n":   "differ in case",
+		"a\t这部电影非常好看\nb\t剧情拖沓演员很差\n":       "in a script without spaces",
+		"Pos\tsome text\npos\tmore text\n": "differ in case",
 	} {
 		p := take(t, Params{MaxRejected: MaxRejected{"0", func(n, _ int64) bool { return n > 0 }}}, save(t, text))
 		if len(p.Problems) == 0 || !strings.Contains(p.Problems[0].Text, want) {

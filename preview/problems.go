@@ -6,13 +6,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
-	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // Problem is a likely mistake, and what to do about it.
@@ -58,8 +56,8 @@ func (t *taker) problems() (list []Problem) {
 		}
 		named[c.File] = true
 	}
-	if n := t.letters; 5*t.unspaced > n && n > 0 && t.params.Counting.Analyzer.Unit == kernel.Word {
-		note("about %d %% of the text is in a script without spaces between words (Chinese, Japanese, Thai, Lao, Khmer or Burmese): --analyzer=word finds clauses or fragments in it; use --analyzer=unicode or --analyzer=char, with --ngrams=1,2", 100*t.unspaced/n)
+	if hint := t.letters.Warning(t.params.Counting.Describe().Analysis()); hint != "" {
+		note("%s", hint)
 	}
 	for _, c := range t.skipped {
 		note("%s; the documents before the damage count, the rest of the file is skipped", c.Error())
@@ -96,25 +94,6 @@ func (t *taker) problems() (list []Problem) {
 		note("%s holds most of the input and is compressed, so that one core reads it while the others wait; decompress or divide it", alone)
 	}
 	return list
-}
-
-// unspaced are the scripts that do not separate words.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
-
-// addLetters counts the letters of a text by script.
-func (t *taker) addLetters(text []byte) {
-	for _, r := range string(text) {
-		if r < utf8.RuneSelf {
-			if 'a' <= r|0x20 && r|0x20 <= 'z' {
-				t.letters++
-			}
-		} else if unicode.IsLetter(r) {
-			t.letters++
-			if unicode.In(r, unspaced...) {
-				t.unspaced++
-			}
-		}
-	}
 }
 
 // remedy says how to name the columns of a file.

@@ -178,7 +178,7 @@ func (f *mergeFn) write(ctx context.Context, in shardInput) (Part, *histogram.Hi
 				counts = append(counts, value)
 			}
 		}
-		part.Letters.add(feat.Name, occurrences)
+		part.Letters.Add(feat.Name, occurrences)
 		hist.Add(classes, counts)
 		return w.Add(feat.Name, feature.ID(feat.Key), feat.Counts)
 	})

@@ -95,7 +95,7 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	}
 	labels := slices.Sorted(maps.Keys(t.Classes))
 	sums := make([]ClassTotal, len(labels))
-	var letters Letters
+	var letters kernel.Letters
 	for _, part := range parts {
 		a.Files = append(a.Files, part.FileSum)
 		a.Features += part.Features
@@ -131,7 +131,7 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 		}
 	}
 	a.Warnings = slices.Concat(warnings(a, p.Empty), labelWarnings(a.Classes, t.OtherLabels, p.Reading.LabelMap))
-	if hint := letters.warning(p.Run.Analysis()); hint != "" {
+	if hint := letters.Warning(p.Run.Analysis()); hint != "" {
 		a.Warnings = append(a.Warnings, hint)
 	}
 	return a, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/block"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // A shuffle transports count blocks (package block) and the records below, as bytes. A record is small, or is cut into
@@ -239,8 +240,8 @@ type Part struct {
 	Classes []int32
 	Sums    []ClassTotal
 
-	Letters Letters // of its features; zero if the counts were read from files
-	Damaged string  // the error, if it cannot be used
+	Letters kernel.Letters // of its features; zero if the counts were read from files
+	Damaged string         // the error, if it cannot be used
 }
 
 // sum sets the sums, given those of all classes.

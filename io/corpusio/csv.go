@@ -62,7 +62,7 @@ func (csv) Describe(_ context.Context, h Head, reading Reading) (string, error) 
 		return "", err
 	}
 	if line, _, ok := bytes.Cut(h.Bytes, []byte{'\r'}); ok && !bytes.ContainsRune(h.Bytes, '\n') && len(line)+1 < len(h.Bytes) {
-		return "", &CorruptError{h.File.Name, 0, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`}
+		return "", &CorruptError{h.File.Name, 0, returnsAlone}
 	}
 	t := detectTable(h, reading)
 	return t.String(), t.err

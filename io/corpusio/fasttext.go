@@ -28,24 +28,20 @@ func (fastText) Split(_ context.Context, f File, size int64, _ Reading) ([]Range
 }
 
 func (fastText) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return &fastTextReader{lines: l, options: o, hasLabel: r.File.Label != ""}, nil
+	return &fastTextReader{records: l, hasLabel: r.File.Label != ""}, nil
 }
 
 type fastTextReader struct {
-	*lines
-	options  Options
-	hasLabel bool // the file has a label, so that lines need none
-	skipped  Skipped
+	records
+	hasLabel bool     // the file has a label, so that lines need none
 	labels   [][]byte // buffer
 	found    int      // labels of the line, with duplicates
 	text     []byte   // buffer
 }
-
-func (r *fastTextReader) Skipped() Skipped { return r.skipped }
 
 func (r *fastTextReader) Next(d *Document) bool {
 	for {
@@ -68,7 +64,7 @@ func (r *fastTextReader) Next(d *Document) bool {
 		}
 		switch {
 		case returns >= manyReturns:
-			r.fail(&CorruptError{r.Span().File.Name, offset, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
+			r.fail(&CorruptError{r.Span().File.Name, offset, returnsAlone})
 			return false
 		case returns > 0:
 			r.reject(offset, BareReturn, line)
@@ -144,7 +140,3 @@ var (
 	returnedLabel = append([]byte{'\r'}, labelPrefix...)
 	markedLabel   = append(bytes.Clone(mark), labelPrefix...)
 )
-
-func (r *fastTextReader) reject(offset int64, reason Reason, line []byte) {
-	r.options.reject(r.Span().File.Name, offset, reason, line)
-}

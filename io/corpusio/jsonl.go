@@ -40,7 +40,7 @@ func (jsonl) Describe(ctx context.Context, h Head, reading Reading) (string, err
 	case jsonArray:
 		return "", &LayoutError{h.File.Name, "is a JSON array, not one object per line; convert it with: jq -c '.[]'"}
 	case jsonReturns:
-		return "", &LayoutError{h.File.Name, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`}
+		return "", &LayoutError{h.File.Name, returnsAlone}
 	case jsonPretty:
 		return "", &LayoutError{h.File.Name, "is pretty-printed JSON, not one object per line; convert it with: jq -c ."}
 	}
@@ -198,22 +198,18 @@ func (jsonl) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 			return nil, fmt.Errorf("%s: the layout %q: %w", r.File.Name, r.File.Layout, err)
 		}
 	}
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return &jsonlReader{lines: l, options: o, hasLabel: r.File.Label != "", record: newJSONRecord(layout)}, nil
+	return &jsonlReader{records: l, hasLabel: r.File.Label != "", record: newJSONRecord(layout)}, nil
 }
 
 type jsonlReader struct {
-	*lines
-	options  Options
+	records
 	hasLabel bool // the file has a label, so that records need none
 	record   *jsonRecord
-	skipped  Skipped
 }
-
-func (r *jsonlReader) Skipped() Skipped { return r.skipped }
 
 func (r *jsonlReader) Next(d *Document) bool {
 	for {
@@ -246,8 +242,4 @@ func (r *jsonlReader) Next(d *Document) bool {
 		d.Offset = offset
 		return true
 	}
-}
-
-func (r *jsonlReader) reject(offset int64, reason Reason, line []byte) {
-	r.options.reject(r.Span().File.Name, offset, reason, line)
 }

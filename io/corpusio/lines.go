@@ -59,6 +59,29 @@ func openLines(ctx context.Context, r Range, reading Reading) (*lines, error) {
 	return l, nil
 }
 
+// records are the lines of a range as a format reads them.
+type records struct {
+	*lines
+	options Options
+	skipped Skipped
+}
+
+func openRecords(ctx context.Context, r Range, o Options) (records, error) {
+	l, err := openLines(ctx, r, o.Reading)
+	return records{lines: l, options: o}, err
+}
+
+// Skipped returns what was neither a document nor malformed.
+func (r *records) Skipped() Skipped { return r.skipped }
+
+// reject reports a malformed line, whose bytes may be nil.
+func (r *records) reject(offset int64, reason Reason, line []byte) {
+	r.options.reject(r.Span().File.Name, offset, reason, line)
+}
+
+// returnsAlone is the problem of a file whose lines end in CR alone, so that all of it is one line.
+const returnsAlone = `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`
+
 // next returns the next line and its offset, without its end and without byte-order marks before it; nil if it is too
 // long. It returns false at the end of the range and after an error.
 func (l *lines) next() (line []byte, offset int64, ok bool) {

@@ -179,7 +179,7 @@ const headBytes = 16 << 10
 
 // readHead returns the start of the decompressed content. It ignores corrupt data, which the reading reports.
 func readHead(ctx context.Context, f File, reading Reading) ([]byte, error) {
-	if f.Size == 0 || len(formats) == 1 {
+	if f.Size == 0 {
 		return nil, nil
 	}
 	s, err := openStream(ctx, Range{f, 0, f.Size}, 0, reading)

@@ -278,13 +278,10 @@ func cutCell(line []byte, separator byte) (cell, rest []byte, more, ok bool) {
 
 // textMatrixReader reads documents from the lines of a CSV file.
 type textMatrixReader struct {
-	*lines
+	records
 	*matrixHeader
-	options  Options
-	first    bool // the next line is the first of the file
 	isColumn []columnUse
 	features []feature.Value
-	skipped  Skipped
 }
 
 // columnUse is what a column is.
@@ -301,11 +298,11 @@ func openTextMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	m := &textMatrixReader{lines: l, matrixHeader: header, options: o, first: r.Start == 0, features: []feature.Value{}}
+	m := &textMatrixReader{records: l, matrixHeader: header, features: []feature.Value{}}
 	m.isColumn = make([]columnUse, len(header.names))
 	if header.label >= 0 {
 		m.isColumn[header.label] = asLabel
@@ -316,22 +313,19 @@ func openTextMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
 	return m, nil
 }
 
-func (r *textMatrixReader) Skipped() Skipped { return r.skipped }
-
 func (r *textMatrixReader) Next(d *Document) bool {
 	for {
 		line, offset, ok := r.next()
 		if !ok {
 			return false
 		}
-		first := r.first
-		r.first = false
+		first := offset == 0
 		switch {
 		case first:
 			r.skipped.Headers++
 			continue
 		case line == nil:
-			r.options.reject(r.Span().File.Name, offset, TooLong, nil)
+			r.reject(offset, TooLong, nil)
 			continue
 		case len(bytes.TrimSpace(line)) == 0:
 			r.skipped.Blank++
@@ -344,7 +338,7 @@ func (r *textMatrixReader) Next(d *Document) bool {
 			r.fail(&CorruptError{r.Span().File.Name, offset, problem})
 			return false
 		case reason != "":
-			r.options.reject(r.Span().File.Name, offset, reason, line)
+			r.reject(offset, reason, line)
 			continue
 		}
 		return true

@@ -97,24 +97,19 @@ func (svmlight) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return &svmlightReader{lines: l, options: o, names: names, first: r.Start == 0, features: make([]feature.Value, 0, 64)}, nil
+	return &svmlightReader{records: l, names: names, features: make([]feature.Value, 0, 64)}, nil
 }
 
 type svmlightReader struct {
-	*lines
-	options  Options
+	records
 	names    *featureNames // nil: the name of a feature is its index
-	first    bool          // the next line is the first of the file
 	features []feature.Value
 	labels   [][]byte
-	skipped  Skipped
 }
-
-func (r *svmlightReader) Skipped() Skipped { return r.skipped }
 
 func (r *svmlightReader) Next(d *Document) bool {
 	for {
@@ -122,14 +117,13 @@ func (r *svmlightReader) Next(d *Document) bool {
 		if !ok {
 			return false
 		}
-		first := r.first
-		r.first = false
+		first := offset == 0
 		switch {
 		case first && r.options.Header == Present:
 			r.skipped.Headers++
 			continue
 		case line == nil:
-			r.options.reject(r.Span().File.Name, offset, TooLong, nil)
+			r.reject(offset, TooLong, nil)
 			continue
 		}
 		line, _, _ = bytes.Cut(line, []byte{'#'})
@@ -143,10 +137,10 @@ func (r *svmlightReader) Next(d *Document) bool {
 			r.fail(&CorruptError{r.Span().File.Name, offset, problem})
 			return false
 		case !ok:
-			r.options.reject(r.Span().File.Name, offset, BadFeature, line)
+			r.reject(offset, BadFeature, line)
 			continue
 		case len(d.MoreLabels) >= maxLabels:
-			r.options.reject(r.Span().File.Name, offset, ManyLabels, line)
+			r.reject(offset, ManyLabels, line)
 			continue
 		}
 		d.Offset, d.Text = offset, nil

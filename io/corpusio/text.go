@@ -31,20 +31,16 @@ func (plainText) Split(_ context.Context, f File, size int64, _ Reading) ([]Rang
 }
 
 func (plainText) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return &plainTextReader{lines: l, options: o}, nil
+	return &plainTextReader{records: l}, nil
 }
 
 type plainTextReader struct {
-	*lines
-	options Options
-	skipped Skipped
+	records
 }
-
-func (r *plainTextReader) Skipped() Skipped { return r.skipped }
 
 func (r *plainTextReader) Next(d *Document) bool {
 	for {
@@ -53,11 +49,11 @@ func (r *plainTextReader) Next(d *Document) bool {
 		case !ok:
 			return false
 		case line == nil:
-			r.options.reject(r.Span().File.Name, offset, TooLong, nil)
+			r.reject(offset, TooLong, nil)
 		case len(bytes.TrimSpace(line)) == 0:
 			r.skipped.Blank++
 		case offset == 0 && bytes.Count(line, []byte{'\r'}) >= manyReturns:
-			r.fail(&CorruptError{r.Span().File.Name, 0, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
+			r.fail(&CorruptError{r.Span().File.Name, 0, returnsAlone})
 			return false
 		default:
 			d.Offset, d.Label, d.MoreLabels, d.Text = offset, nil, nil, line

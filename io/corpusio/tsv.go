@@ -19,22 +19,17 @@ func (tsv) Split(_ context.Context, f File, size int64, _ Reading) ([]Range, err
 }
 
 func (tsv) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return &tsvReader{lines: l, options: o, first: r.Start == 0, labeled: r.File.Label != ""}, nil
+	return &tsvReader{records: l, labeled: r.File.Label != ""}, nil
 }
 
 type tsvReader struct {
-	*lines
-	options Options
-	first   bool // the next line is the first of the file
+	records
 	labeled bool // the label is that of the file; the one in the line is not used
-	skipped Skipped
 }
-
-func (r *tsvReader) Skipped() Skipped { return r.skipped }
 
 func (r *tsvReader) Next(d *Document) bool {
 	for {
@@ -42,8 +37,7 @@ func (r *tsvReader) Next(d *Document) bool {
 		if !ok {
 			return false
 		}
-		first := r.first
-		r.first = false
+		first := offset == 0
 		switch {
 		case first && r.options.Header == Present:
 			r.skipped.Headers++
@@ -70,7 +64,7 @@ func (r *tsvReader) Next(d *Document) bool {
 		}
 		switch n := bareReturns(d.Text); {
 		case n >= manyReturns:
-			r.fail(&CorruptError{r.Span().File.Name, offset, `the lines end in carriage returns alone; convert the file with: tr '\r' '\n'`})
+			r.fail(&CorruptError{r.Span().File.Name, offset, returnsAlone})
 			return false
 		case n > 0:
 			r.reject(offset, BareReturn, line)
@@ -80,10 +74,6 @@ func (r *tsvReader) Next(d *Document) bool {
 			return true
 		}
 	}
-}
-
-func (r *tsvReader) reject(offset int64, reason Reason, line []byte) {
-	r.options.reject(r.Span().File.Name, offset, reason, line)
 }
 
 // manyReturns is how many lines that end in CR alone, read as one, make the file corrupt. Fewer make a malformed line.

@@ -20,21 +20,17 @@ func (wholeFile) Split(_ context.Context, f File, _ int64, _ Reading) ([]Range, 
 }
 
 func (wholeFile) Open(ctx context.Context, r Range, o Options) (Reader, error) {
-	l, err := openLines(ctx, r, o.Reading)
+	l, err := openRecords(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return &wholeFileReader{lines: l, options: o}, nil
+	return &wholeFileReader{records: l}, nil
 }
 
 type wholeFileReader struct {
-	*lines
-	options Options
-	read    bool
-	skipped Skipped
+	records
+	read bool
 }
-
-func (r *wholeFileReader) Skipped() Skipped { return r.skipped }
 
 // Next reads the document. A file without content is blank, as an empty line is.
 func (r *wholeFileReader) Next(d *Document) bool {
@@ -47,7 +43,7 @@ func (r *wholeFileReader) Next(d *Document) bool {
 	case r.err != nil:
 		return false
 	case !ok:
-		r.options.reject(r.Span().File.Name, 0, LongFile, nil)
+		r.reject(0, LongFile, nil)
 		return false
 	case len(content) == 0:
 		r.skipped.Blank++

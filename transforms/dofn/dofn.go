@@ -84,10 +84,6 @@ func Register(doFn any) {
 	}:
 		register.DoFn6x1[ctx, int, iter, iter, iter, iter, error](fn)
 	case interface {
-		ProcessElement(ctx, int, iter, iter, iter, emit) error
-	}:
-		register.DoFn6x1[ctx, int, iter, iter, iter, emit, error](fn)
-	case interface {
 		ProcessElement(ctx, int, iter, iter, emit, emit) error
 	}:
 		register.DoFn6x1[ctx, int, iter, iter, emit, emit, error](fn)

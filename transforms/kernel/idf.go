@@ -34,8 +34,8 @@ func (d *IDF) Add(name []byte, idf float64) error {
 	return nil
 }
 
-// scatter is a bijection. The features come in the order of their keys, which would fill one end of a table first: 3.6 million
-// pairs of words took more than 150 s instead of seconds.
+// scatter is a bijection. The features come in the order of their keys, which would fill one end of a table first: 5.1 million
+// pairs and triples of words took more than 150 s instead of 21.
 func scatter(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
 
 // Bytes returns how much memory the table takes.

@@ -1,4 +1,4 @@
-package transforms
+package kernel
 
 import (
 	"fmt"
@@ -24,7 +24,8 @@ var (
 // clauseLetters is the number of letters from which a word is probably a clause.
 const clauseLetters = 5
 
-func (l *Letters) add(word []byte, occurrences int64) {
+// Add adds the letters of all occurrences of a word.
+func (l *Letters) Add(word []byte, occurrences int64) {
 	if len(word) == 0 || word[0] < 0xe0 { // the scripts are behind U+07FF
 		l.All += occurrences * int64(len(word))
 		return
@@ -36,8 +37,8 @@ func (l *Letters) add(word []byte, occurrences int64) {
 	}
 }
 
-// warning names the analyzers for scripts without spaces if a large part of the text of a run is in one.
-func (l Letters) warning(a modelio.Analysis) string {
+// Warning names the analyzers for scripts without spaces if a large part of the text of a run is in one.
+func (l Letters) Warning(a modelio.Analysis) string {
 	const large = 20 // percent
 	if a.Unit != "word" || a.HashBits > 0 || l.All == 0 || 100*float64(l.Unspaced) < large*float64(l.All) {
 		return ""

@@ -1,4 +1,4 @@
-package transforms
+package kernel
 
 import (
 	"strings"
@@ -27,9 +27,9 @@ func TestScriptsWithoutSpaces(t *testing.T) {
 	} {
 		var l Letters
 		for _, w := range strings.Fields(c.words) {
-			l.add([]byte(w), 2)
+			l.Add([]byte(w), 2)
 		}
-		if got := l.warning(c.a); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+		if got := l.Warning(c.a); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q", c.words, got)
 		}
 	}
