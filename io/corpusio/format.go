@@ -126,10 +126,13 @@ type Options struct {
 // Document is a labeled text, or a list of labeled features. Its bytes are valid until the next call of Reader.Next.
 type Document struct {
 	Offset     int64    // where the record starts, in the decompressed content; a row number in formats that say so
-	Label      []byte   // not empty, without surrounding spaces, at most MaxLabelBytes
+	Label      []byte   // without surrounding spaces, at most MaxLabelBytes; empty only with Reading.LabelOptional
 	MoreLabels [][]byte // the document counts in these classes, too
 
 	Weight float64 // how often the document counts, 0 to MaxWeight: 1 unless Reading.WeightColumn says otherwise
+
+	ID    []byte // of Reading.IDColumn; nil without
+	Group []byte // of Reading.GroupColumn; nil without
 
 	Text     []byte          // may be empty, and need not be valid UTF-8
 	Features []feature.Value // instead of the text; nil for formats of text

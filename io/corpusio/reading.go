@@ -21,6 +21,10 @@ type Reading struct {
 	NamesVersion   string   // of FeatureNames, as its store has it; default: any
 	MaxRecordBytes int      // required; longer records are rejected without being kept in memory
 
+	LabelOptional bool   // documents may have no label: Document.Label is then empty
+	IDColumn      string // as LabelColumn; its value is Document.ID. Default: none
+	GroupColumn   string // as LabelColumn; its value is Document.Group. Default: none
+
 	LabelFrom LabelFrom         // of files that were listed without a label; default: FromRecord
 	LabelMap  map[string]string // new names of labels; labels that get the same name are merged
 	Classes   []string          // the labels to keep, after LabelMap; default: all
