@@ -29,6 +29,12 @@ func showDocument(d Document) string {
 	if d.Weight != 1 {
 		fmt.Fprintf(&b, " weight %v", d.Weight)
 	}
+	if len(d.ID) > 0 {
+		fmt.Fprintf(&b, " id %s", d.ID)
+	}
+	if len(d.Group) > 0 {
+		fmt.Fprintf(&b, " group %s", d.Group)
+	}
 	return b.String()
 }
 
