@@ -196,8 +196,9 @@ func fuzzText(t *testing.T, content string, size int64, reading Reading) {
 	whole, err := readAll(t.Context(), name, 1<<30, reading)
 	var layout *LayoutError
 	var corrupt *CorruptError
+	var header *HeaderError
 	if err != nil {
-		if !errors.As(err, &layout) && !errors.As(err, &corrupt) {
+		if !errors.As(err, &layout) && !errors.As(err, &corrupt) && !errors.As(err, &header) {
 			t.Fatal(err)
 		}
 		return

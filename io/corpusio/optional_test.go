@@ -255,3 +255,20 @@ func openOnly(t *testing.T, name string, reading Reading) Reader {
 	}
 	return r
 }
+
+func FuzzUnlabeled(f *testing.F) {
+	for _, content := range []string{
+		"one\ntwo\n", "id,text\n1,\"one\n\"\n", "id\ttext\n1\tone\n", `{"text":"one","id":1}` + "\n" + `{"label":[""],"text":""}`, "__label__a one\ntwo\n",
+		"a\tone\n\ttwo\n", "1:2 7:1\n", "text\none\n",
+	} {
+		f.Add(content, uint8(3), false)
+		f.Add(content, uint8(1), true)
+	}
+	f.Fuzz(func(t *testing.T, content string, size uint8, id bool) {
+		reading := Reading{LabelOptional: true}
+		if id {
+			reading.IDColumn = "id"
+		}
+		fuzzText(t, content, int64(size)+1, reading)
+	})
+}
