@@ -34,10 +34,11 @@ type DecisionKey struct {
 	Problem   string
 	Smoothing float64
 	K         int64
+	Requested string // tells decisions apart whose problems have different ks
 }
 
 // KeyOf returns the key of a decision.
-func KeyOf(d model.Decision) DecisionKey { return DecisionKey{d.Problem, d.Smoothing, d.K} }
+func KeyOf(d model.Decision) DecisionKey { return DecisionKey{d.Problem, d.Smoothing, d.K, d.Requested} }
 
 // Keeps reports whether the decision is one of those to be made.
 func (p ModelParams) Keeps(d model.Decision) bool { return slices.Contains(p.Decisions, KeyOf(d)) }
