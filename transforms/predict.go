@@ -38,7 +38,9 @@ type DecisionKey struct {
 }
 
 // KeyOf returns the key of a decision.
-func KeyOf(d model.Decision) DecisionKey { return DecisionKey{d.Problem, d.Smoothing, d.K, d.Requested} }
+func KeyOf(d model.Decision) DecisionKey {
+	return DecisionKey{d.Problem, d.Smoothing, d.K, d.Requested}
+}
 
 // Keeps reports whether the decision is one of those to be made.
 func (p ModelParams) Keeps(d model.Decision) bool { return slices.Contains(p.Decisions, KeyOf(d)) }

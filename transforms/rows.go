@@ -58,12 +58,13 @@ type rowSender[P any] struct {
 
 // rowPiece are the rows of consecutive documents of a file.
 type rowPiece[P any] struct {
-	PieceHead
-	Rows P
+	Place     place
+	Documents int64
+	Rows      P
 }
 
-// PieceHead is exported because gob encodes no other fields.
-type PieceHead struct {
+// pieceHead is what gob decodes of a piece whose rows are not wanted.
+type pieceHead struct {
 	Place     place
 	Documents int64
 }
@@ -100,7 +101,7 @@ func (s *rowSender[P]) send() error {
 
 // emitEmpty sends an empty piece to each shard, so that each writes a file.
 func emitEmpty(shards int, emit func(int, []byte)) error {
-	b, err := encode(PieceHead{})
+	b, err := encode(pieceHead{})
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func sortPieces(next func(*[]byte) bool) ([][]byte, error) {
 	var list []sorted
 	var b []byte
 	for next(&b) {
-		head, err := decode[PieceHead](b)
+		head, err := decode[pieceHead](b)
 		if err != nil {
 			return nil, err
 		}
