@@ -31,6 +31,9 @@ type Model struct {
 	decisions []Decision
 	rules     []rule // of decisions
 
+	sha256   string // of the manifest
+	manifest modelio.Manifest
+
 	start      sync.Once
 	predictors sync.Pool // of *Predictor, for Predict
 }
@@ -130,5 +133,11 @@ func namesOf(features []modelio.FeatureRow) (names []string, places map[string]i
 // Decisions returns the decisions, sorted by problem, smoothing and k. Those whose problems have different ks come first; see
 // Decision.K.
 func (m *Model) Decisions() []Decision { return m.decisions }
+
+// SHA256 returns the checksum of the manifest of the run, which identifies the model; "" if it is of [New].
+func (m *Model) SHA256() string { return m.sha256 }
+
+// Manifest returns the manifest of the run; zero if the model is of [New].
+func (m *Model) Manifest() modelio.Manifest { return m.manifest }
 
 const bernoulli = "bernoulli" // ModelRow.Model: a weight is for the presence of a feature

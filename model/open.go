@@ -16,7 +16,7 @@ import (
 // Open reads the model in the output folder of train or select. It checks that the run is published, that its files have the
 // checksums of its manifest, and that this program knows the analyzer. Errors have an exit code, see modelio.Error.
 func Open(ctx context.Context, dir string) (*Model, error) {
-	_, manifest, err := published(ctx, dir)
+	mark, manifest, err := published(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,7 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.sha256, m.manifest = mark.ManifestSHA256, manifest
 	m.text = !slices.ContainsFunc(manifest.Inputs, func(in modelio.Input) bool { return in.IsMatrix() })
 	return m, nil
 }
