@@ -51,7 +51,7 @@ func NewColumns(config Config, names []string) (*Columns, error) {
 	c := &Columns{config: config, names: names, narrow: narrowFor(config.HashBits)}
 	c.words = config.Analyzer.words() && config.HashBits == 0 && config.Weights.Scheme != TFIDF
 	c.most = MaxNameBytes / max(3, config.Analyzer.NameBytes(1)) // invalid bytes become three each
-	size := max(4, bits.Len(uint(len(names)))+1) // at least half of the slots are free
+	size := max(4, bits.Len(uint(len(names)))+1)                 // at least half of the slots are free
 	c.slots, c.shift = make([]slot, 1<<size), 64-size
 	c.filter, c.filterShift = make([]uint64, 1<<(size+filterBits-6)), 64-size-filterBits
 	stopWords := map[string]bool{}
