@@ -23,7 +23,7 @@ func NewLines(in io.Reader, name string, o Options) (Reader, error) {
 	if o.Reject == nil {
 		o.Reject = func(Rejection) {}
 	}
-	o.LabelFrom = FromRecord
+	o.LabelFrom, o.WholeFiles = FromRecord, false
 	l := &lines{source: &pipe{in: in, name: name}, maxBytes: o.MaxRecordBytes, buffer: make([]byte, bufferBytes), limit: -1}
 	h := Head{File{Info: fileio.Info{Name: name}}, l.peek()}
 	if c := compressionOf(h.Bytes); c != Plain {

@@ -75,7 +75,7 @@ func TestPipesThatCannotBeRead(t *testing.T) {
 		{"label,text\na,one\n", Reading{}, "standard input: the format csv cannot be read from a pipe, only tsv, text, fasttext, jsonl; write it to a file and name that with --input"},
 		{string(parquet), Reading{}, "the format parquet cannot be read from a pipe"},
 		{"one\n", Reading{IDColumn: "id"}, "the format csv cannot be read from a pipe"},
-		{"one\n", Reading{Format: "text", IDColumn: "id"}, "--id_column=id: the format text has no columns"},
+		{"one\n", Reading{Format: "text", IDColumn: "id"}, "--id_column: the format text has no columns"},
 		{"one\n", Reading{Format: "file"}, "the format file cannot be read from a pipe"},
 		{"{\n\"text\":\"one\"}\n", Reading{}, "is pretty-printed JSON"},
 		{`{"text":"one"}`, Reading{LabelColumn: "x"}, `have no key "x" (--label_column)`},
