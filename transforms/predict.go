@@ -200,9 +200,9 @@ func labelOf(d *corpusio.Document) string {
 	return strings.ToValidUTF8(label, "\ufffd")
 }
 
-func (v *predictVisitor) endRange() error { return nil }
+func (v *predictVisitor) endRange() error { return v.rows.send() }
 
-func (v *predictVisitor) end() error { return v.rows.send() }
+func (v *predictVisitor) end() error { return nil }
 
 func (p *PredictParams) write(ctx context.Context, guard *modelio.Guard, output string, shard int, pieces [][]byte) (sum tableio.FileSum, documents int64, err error) {
 	m, err := p.Model.open(ctx)

@@ -47,7 +47,8 @@ func shardOf(file string, offset int64, shards int) int {
 	return feature.Shard(key, shards)
 }
 
-// rowSender collects the rows of one goroutine, of type P, and sends them in pieces. P has the rows of a piece in a form that
+// rowSender collects the rows of one goroutine, of type P, and sends them in pieces. The piece must be sent at the end of a
+// range, since the next range of the goroutine may be elsewhere in the file. P has the rows of a piece in a form that
 // gob encodes fast, such as a slice for each column.
 type rowSender[P any] struct {
 	shards int
