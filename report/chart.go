@@ -20,7 +20,6 @@ const (
 	chartColumns = 56
 	chartRows    = 10
 	maxBar       = 3
-	maxShares    = 3
 )
 
 // bars are the parts of a character cell that a bar can fill, in eighths.
@@ -53,7 +52,7 @@ func (p Path) Chart() []string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
 	}
-	return append(append(lines, ""), c.legend(p, top)...)
+	return append(append(lines, ""), c.legend(p)...)
 }
 
 // chart is a grid of characters, and its axis of k with labels below.
@@ -140,7 +139,7 @@ func (c *chart) margin(label string, axis rune) string {
 }
 
 // legend explains the signs of a chart.
-func (c *chart) legend(p Path, top float64) []string {
+func (c *chart) legend(p Path) []string {
 	legend := []string{"  █ gain"}
 	switch {
 	case c.showsGap:
@@ -150,24 +149,34 @@ func (c *chart) legend(p Path, top float64) []string {
 	default:
 		legend[0] += " (equal to the upper bound)"
 	}
-	var shares []string
-	for _, row := range p.Rows {
-		if !slices.Contains(p.Selected, row.K) {
-			continue
-		}
-		share := fmt.Sprintf("k = %s: %s", humanize.Comma(row.K), percentage(row.Gain/top))
-		if len(shares) == 0 {
-			share += " of the highest gain"
-		}
-		shares = append(shares, share)
-	}
-	if len(shares) > maxShares {
-		shares = append(shares[:maxShares], "…")
-	}
-	if len(shares) > 0 {
-		legend = append(legend, "  ▲ "+strings.Join(shares, "; "))
+	if shares := p.shares(); shares != "" {
+		legend = append(legend, "  ▲ "+shares)
 	}
 	return legend
+}
+
+// shares says which part of the highest gain the models have.
+func (p Path) shares() string {
+	const columns = 75
+	highest, text := 0.0, ""
+	for _, row := range p.Rows {
+		highest = max(highest, row.Gain)
+	}
+	for _, row := range p.Rows {
+		if highest == 0 || !slices.Contains(p.Selected, row.K) {
+			continue
+		}
+		next := fmt.Sprintf("k = %s: %s", humanize.Comma(row.K), percentage(max(row.Gain, 0)/highest))
+		switch {
+		case text == "":
+			text = next + " of the highest gain"
+		case len(text)+len("; ")+len(next)+len("; …") > columns:
+			return text + "; …"
+		default:
+			text += "; " + next
+		}
+	}
+	return text
 }
 
 // axisLabel is a gain in a few characters.

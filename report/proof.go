@@ -49,8 +49,8 @@ type kind int
 const (
 	noGain  kind = iota // no selection of this size can gain anything
 	all                 // all features are selected
-	tight               // optimal, and the bound equals the gain
-	optimal             // optimal, and the bound is higher
+	tight               // the gain equals the bound, whatever the method
+	optimal             // the bound is higher than the gain
 	bounded
 	heuristic
 	kinds
@@ -62,7 +62,7 @@ func kindOf(m modelio.ModelRow) kind {
 		return noGain
 	case m.K == m.M:
 		return all
-	case m.Certificate == "optimal" && IsRounding(m.Gap, m.UpperBoundGain):
+	case IsRounding(m.Gap, m.UpperBoundGain):
 		return tight
 	case m.Certificate == "optimal":
 		return optimal

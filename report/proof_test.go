@@ -40,9 +40,10 @@ func TestProof(t *testing.T) {
 			"Another one may have a larger gain, but larger by at most 0.5, which is 0.5 % of the upper bound, less than the weakest selected word gains."}},
 		"bounded, much": {[]modelio.ModelRow{row(3, 9, 90, 100, "bounded")}, []string{"Not proven optimal: the search stopped before it had excluded every other selection. " +
 			"Another one may have a larger gain, but larger by at most 10.00, which is 10 % of the upper bound."}},
-		"heuristic": {[]modelio.ModelRow{chi}, []string{"The words were ranked by chi2, which does not look for the largest gain. The best 2 words may gain more, by at most 3.00, which is 75 % of the upper bound. --method=nfs, the default, looks for them."}},
-		"k = 1":     {[]modelio.ModelRow{row(1, 9, 0, 5, "optimal")}, []string{"One word alone gains nothing in a multinomial model, whichever it is: the probabilities of a class add up to 1, so two have to differ. Use k ≥ 2."}},
-		"equal":     {[]modelio.ModelRow{bernoulli}, []string{"No words gain anything: the classes do not differ in their counts."}},
+		"heuristic":                {[]modelio.ModelRow{chi}, []string{"The words were ranked by chi2, which does not look for the largest gain. The best 2 words may gain more, by at most 3.00, which is 75 % of the upper bound. --method=nfs, the default, looks for them."}},
+		"heuristic, but the bound": {[]modelio.ModelRow{row(2, 9, 4, 4, "heuristic")}, []string{"Proven: no other 2 of the 9 words have a larger gain. No selection can exceed the upper bound, and this one reaches it."}},
+		"k = 1":                    {[]modelio.ModelRow{row(1, 9, 0, 5, "optimal")}, []string{"One word alone gains nothing in a multinomial model, whichever it is: the probabilities of a class add up to 1, so two have to differ. Use k ≥ 2."}},
+		"equal":                    {[]modelio.ModelRow{bernoulli}, []string{"No words gain anything: the classes do not differ in their counts."}},
 		"several": {[]modelio.ModelRow{row(1, 9, 0, 5, "optimal"), row(2, 9, 3, 4, "optimal"), row(3, 9, 98, 100, "optimal"), row(4, 9, 5, 5, "optimal"), row(5, 9, 50, 100, "bounded"), row(9, 9, 7, 7, "optimal")}, []string{
 			"1 of 6 models gains nothing. One word alone gains nothing in a multinomial model, whichever it is: the probabilities of a class add up to 1, so two have to differ. Use k ≥ 2.",
 			"1 of 6 models: all words are selected, so there is no other selection.",

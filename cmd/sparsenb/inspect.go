@@ -20,9 +20,10 @@ var inspect = command{
 	name: "inspect",
 	manual: `Usage: sparsenb inspect [--verify] DIR [DIR]
 
-Shows a published run: its models with their features, weights and counts, what
-is proven about them, the gain at other k, and the input. With two folders,
-compares the models that have the same classes and k in both.
+Shows a published run: its models with their features, weights and counts, the
+strongest features of each class, what is proven about the models, the gain at
+other k as a chart and a table, and the input. With two folders, compares the
+models that have the same classes and k in both, and says how the runs differ.
 
 --verify recomputes the results from the files: the checksums, the sums of
 tokens, the parameters and gains from the counts, and the upper bounds. It does
