@@ -21,7 +21,7 @@ const (
 )
 
 // artefacts are the files that a run may write, and remove.
-var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, ManifestFile}
+var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, EvaluationFile, ManifestFile}
 
 func isArtefact(name string) bool {
 	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name)
