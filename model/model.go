@@ -84,3 +84,9 @@ type Reason struct {
 
 // Explain returns the features of the last document that weighed most in a decision, by |Effect|, then name; at most n.
 func (p *Predictor) Explain(decision, n int) []Reason { panic("to be written") }
+
+// SHA256 returns the checksum of the manifest of the run, which identifies the model; "" if it is of [New].
+func (m *Model) SHA256() string { panic("to be written") }
+
+// Manifest returns the manifest of the run; zero if the model is of [New].
+func (m *Model) Manifest() modelio.Manifest { panic("to be written") }

@@ -53,7 +53,11 @@ not repeat the search that proved a model optimal.
 				}
 				runs = append(runs, p)
 			}
-			if len(runs) == 2 {
+			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() }) {
+				for _, p := range runs {
+					printApplied(stdout, p)
+				}
+			} else if len(runs) == 2 {
 				if a, b := runs[0].Manifest, runs[1].Manifest; a.Analysis().HashBits > 0 && b.Analysis().HashBits > 0 && a.Tables != b.Tables {
 					return modelio.Usagef("%s and %s have hash buckets of different versions, which cannot be compared; count the documents of the older run again", runs[0].Dir, runs[1].Dir)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,12 +22,32 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
+	if p.Manifest.AppliesModel() {
+		printApplied(w, p)
+		return nil
+	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
 		warn("%s", warning)
 	}
 	printRun(w, s)
 	return nil
+}
+
+// printApplied prints what a run made that applied a model to documents.
+func printApplied(w io.Writer, p modelio.Published) {
+	m := p.Manifest
+	for _, warning := range m.Warnings {
+		warn("%s", warning)
+	}
+	var files []string
+	for _, f := range m.Files {
+		files = append(files, f.Name)
+	}
+	if n := len(files); n > 1 {
+		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
+	}
+	printf(w, "%s, model %s\n%s: %s, %s\n", report.Plural(m.Read, "document"), m.Model.Name, p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 }
 
 func printRun(w io.Writer, s report.Summary) {

@@ -21,10 +21,14 @@ const (
 )
 
 // artefacts are the files that a run may write, and remove.
-var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, EvaluationFile, ManifestFile}
+var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, PredictionsFile, EvaluationFile, ManifestFile}
+
+// sharded are the artefacts that may be folders of files, see ShardName.
+var sharded = []string{PredictionsFile}
 
 func isArtefact(name string) bool {
-	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name)
+	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name) ||
+		slices.ContainsFunc(sharded, func(table string) bool { return isShard(table, name) })
 }
 
 // The marks of the state of a run.
