@@ -61,6 +61,9 @@ func printRun(w io.Writer, s report.Summary) {
 	if s.Weights != "" {
 		printf(w, "%s\n", s.Weights)
 	}
+	if s.Classifier != "" {
+		printf(w, "%s\n", s.Classifier)
+	}
 	for _, m := range s.Models {
 		printf(w, "\n")
 		printModel(w, m)
