@@ -84,7 +84,14 @@ func (p EvaluateParams) open(ctx context.Context) (j judges, err error) {
 		j.knownOthers, j.others = selection.Labels(j.against.Manifest().Classes), p.Against.kept(j.against)
 	}
 	for _, d := range j.decisions {
-		j.pairs = append(j.pairs, evaluation.Pair(d, j.others))
+		pair := -1
+		if j.against != nil {
+			if all := j.against.Decisions(); evaluation.Pair(d, all) >= 0 {
+				key := KeyOf(all[evaluation.Pair(d, all)])
+				pair = slices.IndexFunc(j.others, func(o model.Decision) bool { return KeyOf(o) == key })
+			}
+		}
+		j.pairs = append(j.pairs, pair)
 	}
 	return j, nil
 }

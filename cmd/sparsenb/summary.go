@@ -23,8 +23,7 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 		return err
 	}
 	if p.Manifest.AppliesModel() {
-		printApplied(w, p)
-		return nil
+		return printApplied(ctx, w, p)
 	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
@@ -35,10 +34,15 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 }
 
 // printApplied prints what a run made that applied a model to documents.
-func printApplied(w io.Writer, p modelio.Published) {
+func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 	m := p.Manifest
 	for _, warning := range m.Warnings {
 		warn("%s", warning)
+	}
+	if m.Verb == "evaluate" {
+		if err := printEvaluation(ctx, w, p); err != nil {
+			return err
+		}
 	}
 	var files []string
 	for _, f := range m.Files {
@@ -48,6 +52,7 @@ func printApplied(w io.Writer, p modelio.Published) {
 		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
 	}
 	printf(w, "%s, model %s\n%s: %s, %s\n", report.Plural(m.Read, "document"), m.Model.Name, p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
+	return nil
 }
 
 func printRun(w io.Writer, s report.Summary) {
