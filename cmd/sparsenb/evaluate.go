@@ -178,7 +178,7 @@ func printDecisions(w io.Writer, e report.Evaluation) {
 	figure(true, "AUC", evaluation.AUC, "%.4f")
 	figure(true, "Brier", evaluation.Brier, "%.4f")
 	figure(true, "against", evaluation.AgainstAccuracy, "%.4f")
-	figure(true, "p", evaluation.McNemarP, "%.2g")
+	figure(true, "McNemar p", evaluation.McNemarP, "%.2g")
 	table := [][]string{head}
 	for _, d := range e.Decisions {
 		var row []string
@@ -203,7 +203,7 @@ func printConfusions(w io.Writer, d report.Evaluated) {
 		printMistakes(w, d)
 		return
 	}
-	printf(w, "\nDocuments by true and predicted class:\n\n")
+	printf(w, "\nDocuments by true class (rows) and predicted class (columns):\n\n")
 	align := "l"
 	table := [][]string{append([]string{"true"}, classes...)}
 	for _, class := range classes {
