@@ -197,7 +197,7 @@ func TestEvaluateWarnsOfTrainingFiles(t *testing.T) {
 	if err := evaluateOn(Runner{}, out, documents(t, copied), params, nil); err != nil {
 		t.Fatal(err)
 	}
-	if warnings := read(t, out).Manifest.Warnings; len(warnings) != 1 || !strings.Contains(warnings[0], "trained on") || !strings.Contains(warnings[0], copied) {
+	if warnings := read(t, out).Manifest.Warnings; len(warnings) != 1 || !strings.Contains(warnings[0], "was trained on") || !strings.Contains(warnings[0], copied) {
 		t.Errorf("%q", warnings)
 	}
 }

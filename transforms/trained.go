@@ -56,5 +56,5 @@ func trainingWarning(ctx context.Context, dir string, inputs []modelio.Input) (s
 	if more := len(found) - most; more > 0 {
 		list += fmt.Sprintf(" and %s more", humanize.Comma(int64(more)))
 	}
-	return fmt.Sprintf("the model was trained on the same content: %s; the figures are too good; evaluate on documents that the model has not seen", list), nil
+	return fmt.Sprintf("the model in %s was trained on the same content: %s; so the figures are too good; evaluate on documents that the model has not seen", dir, list), nil
 }
