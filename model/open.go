@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -93,6 +94,9 @@ func named(name string) func(tableio.FileSum) bool {
 func check(ctx context.Context, dir string, file tableio.FileSum) error {
 	name := fileio.Join(dir, file.Name)
 	sum, err := tableio.Checksum(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s is missing; restore it, or train again", name)}
+	}
 	if err != nil {
 		return modelio.InputError(err)
 	}

@@ -124,6 +124,7 @@ func printEvaluation(ctx context.Context, w io.Writer, p modelio.Published) erro
 	if len(e.Decisions) == 0 {
 		return nil
 	}
+	printf(w, "\n")
 	printDecisions(w, e)
 	best := e.Decisions[e.Best]
 	if len(e.Decisions) > 1 {
@@ -137,7 +138,6 @@ func printEvaluation(ctx context.Context, w io.Writer, p modelio.Published) erro
 	if text := best.Compared(p.Manifest.Options["against"]); text != "" {
 		printf(w, "\n%s\n", text)
 	}
-	printf(w, "\n")
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,28 +29,6 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 		warn("%s", warning)
 	}
 	printRun(w, s)
-	return nil
-}
-
-// printApplied prints what a run made that applied a model to documents.
-func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
-	m := p.Manifest
-	for _, warning := range m.Warnings {
-		warn("%s", warning)
-	}
-	if m.Verb == "evaluate" {
-		if err := printEvaluation(ctx, w, p); err != nil {
-			return err
-		}
-	}
-	var files []string
-	for _, f := range m.Files {
-		files = append(files, f.Name)
-	}
-	if n := len(files); n > 1 {
-		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
-	}
-	printf(w, "%s, model %s\n%s: %s, %s\n", report.Plural(m.Read, "document"), m.Model.Name, p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 	return nil
 }
 
