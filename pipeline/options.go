@@ -57,9 +57,9 @@ func (d Documents) Counting() kernel.Config {
 
 // analyzer returns the full description of the features, for the manifest and the model.
 func (d Documents) analyzer() *modelio.Analyzer {
-	a := d.Counting().Describe()
-	a.Weights = weightsOf(d.weights())
-	return a
+	c := d.Counting()
+	c.Weights = d.weights()
+	return c.Describe()
 }
 
 // options returns the options that decide which documents are counted, and how.
