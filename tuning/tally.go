@@ -1,10 +1,6 @@
 package tuning
 
-import (
-	"math"
-	"math/bits"
-	"slices"
-)
+import "github.com/sparsenb/sparsenb/evaluation"
 
 // Tally is what the models made of documents. Tallies add up to the same sum in any order. It can be encoded with gob.
 type Tally struct {
@@ -16,18 +12,22 @@ type Tally struct {
 // Figures are those of one model.
 type Figures struct {
 	Correct []int64 // by class
-	LogLoss Sum
+	LogLoss evaluation.Sum
 }
 
 // NewTally returns an empty tally.
 func NewTally(p *Plan) *Tally {
+	return newTally(p.Folds.Number, len(p.Presence)*p.Smoothing*p.K, len(p.Classes))
+}
+
+func newTally(folds, points, classes int) *Tally {
 	t := &Tally{}
-	for range p.Folds.Number {
-		t.Documents = append(t.Documents, make([]int64, len(p.Classes)))
-		figures := make([]Figures, len(p.Presence)*p.Smoothing*p.K)
-		correct := make([]int64, len(figures)*len(p.Classes))
+	for range folds {
+		t.Documents = append(t.Documents, make([]int64, classes))
+		figures := make([]Figures, points)
+		correct := make([]int64, points*classes)
 		for i := range figures {
-			figures[i].Correct, correct = correct[:len(p.Classes):len(p.Classes)], correct[len(p.Classes):]
+			figures[i].Correct, correct = correct[:classes:classes], correct[classes:]
 		}
 		t.Figures = append(t.Figures, figures)
 	}
@@ -62,30 +62,3 @@ func (t *Tally) Pieces() (pieces []*Tally) {
 	}
 	return pieces
 }
-
-// Complete reports whether the documents of each fold and class are those that were counted.
-func (t *Tally) Complete(p *Plan) bool {
-	return slices.EqualFunc(t.Documents, p.Expected, func(a, b []int64) bool { return slices.Equal(a, b) })
-}
-
-// Sum is a sum of numbers from 0 on in units of 2⁻⁶⁴, to which a number is truncated when it is added. Additions are exact, in
-// any order. The sum must be less than 2⁶⁴.
-type Sum struct{ Whole, Fraction uint64 }
-
-// Add adds x, n times.
-func (s *Sum) Add(x float64, n int64) {
-	whole := uint64(x)
-	fraction := uint64((x - float64(whole)) * (1 << 64))
-	carry, low := bits.Mul64(fraction, uint64(n))
-	s.Merge(Sum{whole*uint64(n) + carry, low})
-}
-
-// Merge adds another sum.
-func (s *Sum) Merge(o Sum) {
-	var carry uint64
-	s.Fraction, carry = bits.Add64(s.Fraction, o.Fraction, 0)
-	s.Whole, _ = bits.Add64(s.Whole, o.Whole, carry)
-}
-
-// Float returns the sum.
-func (s Sum) Float() float64 { return float64(s.Whole) + math.Ldexp(float64(s.Fraction), -64) }
