@@ -16,8 +16,9 @@ type Decision struct {
 	Problem    string // of the model if there is one, otherwise the strategy: ovr, ovo or joint
 	Strategy   string // of the models: binary, ovr, ovo or joint
 	Classifier string // of the models: mnb, bnb, cnb, logistic or svm
-	K          int64  // 0 if the problems have different ones, which a rule such as auto:knee has chosen
+	K          int64  // the largest one if the problems have different ones, which a rule such as auto:knee has chosen
 	Requested  string // the k on the command line, such as 1%; several that give the same models are joined by commas
+	Mixed      bool   // the problems have different ks; another decision may have the same K
 	Smoothing  float64
 	Classes    []string // sorted by bytes, but for the rest
 	Rest       bool     // the last class is all other classes. It is called "rest", or "not rest" beside a class "rest"
@@ -40,25 +41,15 @@ func (d Decision) ClassOf(label string) int {
 // String names the decision in a message.
 func (d Decision) String() string {
 	k := fmt.Sprint(d.K)
-	if d.K == 0 {
-		k = d.Requested
+	if d.Mixed {
+		k = fmt.Sprintf("%s (at most %d)", d.Requested, d.K)
 	}
 	return fmt.Sprintf("%s, smoothing %v, k = %s", d.Problem, d.Smoothing, k)
 }
 
-// The classifiers.
-const (
-	mnb = "mnb" // multinomial naive Bayes
-	bnb = "bnb" // Bernoulli naive Bayes
-	svm = "svm" // linear support vector machine: no probabilities
-	log = "logistic"
-)
-
+// classifierOf returns the classifier of a model, whose column may be missing in older files.
 func classifierOf(row modelio.ModelRow) string {
-	if row.Model == bernoulli {
-		return bnb
-	}
-	return mnb
+	return cmp.Or(row.Classifier, modelio.DefaultClassifier(row.Model))
 }
 
 // rule says how a decision uses functions.
@@ -156,14 +147,10 @@ func (m *Model) decisionsOf(g group) (decisions []Decision, rules []rule, err er
 		Problem: first.Strategy, Strategy: first.Strategy, Classifier: classifierOf(first), K: first.K, Requested: strings.Join(g.texts, ","),
 		Smoothing: first.Smoothing,
 	}
-	d.Probable = d.Classifier != svm
+	d.Probable = d.Classifier != modelio.SVM
 	for _, p := range g.problems[1:] {
-		if classifierOf(p.row) != d.Classifier {
-			return nil, nil, fmt.Errorf("%s is a model by %s, and %s by %s", first.Key(), d.Classifier, p.row.Key(), classifierOf(p.row))
-		}
-		if p.row.K != d.K {
-			d.K = 0
-		}
+		d.Mixed = d.Mixed || p.row.K != d.K
+		d.K = max(d.K, p.row.K)
 	}
 	var r rule
 	switch first.Strategy {
@@ -177,7 +164,7 @@ func (m *Model) decisionsOf(g group) (decisions []Decision, rules []rule, err er
 		d.Classes, r = ovr(g.problems)
 	case modelio.OneVersusOne:
 		d.Classes, r = ovo(g.problems)
-		r.margins, d.Probable = d.Classifier == svm || d.Classifier == log, false
+		r.margins, d.Probable = d.Classifier == modelio.SVM || d.Classifier == modelio.Logistic, false
 	case modelio.Binary:
 	default:
 		return nil, nil, fmt.Errorf("%s: unknown strategy %q; the model was probably written by a newer version of sparsenb", first.Key(), first.Strategy)
@@ -186,7 +173,7 @@ func (m *Model) decisionsOf(g group) (decisions []Decision, rules []rule, err er
 		return []Decision{d}, []rule{r}, nil
 	}
 	for _, p := range g.problems {
-		d.Problem, d.K, d.Probable = p.row.Problem, p.row.K, d.Classifier != svm
+		d.Problem, d.K, d.Mixed, d.Probable = p.row.Problem, p.row.K, false, d.Classifier != modelio.SVM
 		d.Rest = p.row.Strategy == modelio.OneVersusRest
 		r := rule{decide: byLogOdds, functions: p.functions}
 		switch {

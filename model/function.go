@@ -39,7 +39,7 @@ func functionsOf(rows []modelio.ModelRow, features []modelio.FeatureRow, columns
 		}
 	}
 	weigh := publishedWeights
-	if rows[0].Smoothing == 0 && (classifierOf(rows[0]) == mnb || classifierOf(rows[0]) == bnb) {
+	if hasLimits(rows[0]) {
 		weigh = limits
 	}
 	intercepts, weights, err := weigh(rows, features)
@@ -89,17 +89,19 @@ func checkShape(rows []modelio.ModelRow, features []modelio.FeatureRow) error {
 	return nil
 }
 
+var errInfinite = errors.New("has infinite weights, whose limits cannot be computed from its files; use a smoothing above 0")
+
 // publishedWeights returns the intercepts of the rows, and the weights of the features.
 func publishedWeights(rows []modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score, err error) {
 	for _, row := range rows {
 		if math.IsNaN(row.Intercept) {
-			return nil, nil, fmt.Errorf("the intercept is NaN")
+			return nil, nil, errInfinite
 		}
 		intercepts = append(intercepts, scoreOf(row.Intercept))
 	}
 	for _, f := range features {
 		if math.IsNaN(f.Weight) || math.IsInf(f.Weight, 0) {
-			return nil, nil, fmt.Errorf("the weight of %.40q is %v", f.Feature, f.Weight)
+			return nil, nil, errInfinite
 		}
 		weights = append(weights, score{0, f.Weight})
 	}

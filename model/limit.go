@@ -7,39 +7,126 @@ import (
 	"github.com/sparsenb/sparsenb/io/modelio"
 )
 
+// hasLimits reports whether the weights of a model can be computed as limits. With --model=bernoulli and a classifier of
+// occurrences, features.parquet has no occurrences.
+func hasLimits(row modelio.ModelRow) bool {
+	if row.Smoothing > 0 {
+		return false
+	}
+	switch classifierOf(row) {
+	case modelio.BernoulliNB:
+		return true
+	case modelio.MultinomialNB, modelio.ComplementNB:
+		return modelio.DefaultClassifier(row.Model) == modelio.MultinomialNB
+	}
+	return false
+}
+
 // limits returns the intercepts and the weights of a naive Bayes model with smoothing 0, where published ones may be infinite
-// or NaN, as the limits of those with a smoothing that goes to 0. They are computed from the counts:
+// or NaN, as the limits of those with a smoothing ε that goes to 0. They are computed from the counts:
 //
-//	multinomial: θ = (f+ε)/(B+kε), with B the counts of the k features
-//	bernoulli:   θ = (f+ε)/(n+2ε), with n documents
+//	mnb, cnb: θ = (f+ε)/(B+kε), with B the counts of the k features; for cnb, those of the other classes
+//	bnb:      θ = (f+ε)/(n+2ε), with n documents
 //
-// As ε → 0, log θ is log(f/B), or -Λ - log B if f is 0, or -log k if B is 0, too.
+// As ε → 0, log θ is log(f/B), or -Λ - log B if f is 0, or -log k if B is 0, too; see score. Those of a joint model are not
+// relative to a common θ, as published ones are, which is the same for all classes.
 func limits(rows []modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score, err error) {
-	switch {
-	case rows[0].Model != bernoulli && len(rows) == 1:
-		intercepts, weights = multinomialLimits(rows[0], features)
-	case rows[0].Model != bernoulli:
-		intercepts, weights = jointMultinomialLimits(rows, features)
-	default:
-		for _, row := range rows {
-			if row.DocsPositive == nil || row.DocsNegative == nil {
-				return nil, nil, errors.New("a Bernoulli model needs the numbers of documents")
-			}
+	sides, err := sidesOf(rows, features)
+	if err != nil {
+		return nil, nil, err
+	}
+	for side := range sides {
+		sides[side].addLogs(classifierOf(rows[0]))
+	}
+	if len(rows) > 1 {
+		for i := range features {
+			weights = append(weights, sides[i%len(rows)].logs[i/len(rows)])
 		}
-		if len(rows) == 1 {
-			intercepts, weights = bernoulliLimits(rows[0], features)
-		} else {
-			intercepts, weights = jointBernoulliLimits(rows, features)
+		for _, s := range sides {
+			intercepts = append(intercepts, s.prior.plus(s.absence))
 		}
+	} else {
+		for i := range features {
+			weights = append(weights, sides[0].logs[i].minus(sides[1].logs[i]))
+		}
+		intercepts = []score{sides[0].prior.minus(sides[1].prior).plus(sides[0].absence.minus(sides[1].absence))}
 	}
 	for _, list := range [][]score{intercepts, weights} {
 		for _, s := range list {
 			if math.IsNaN(s.order) || math.IsNaN(s.finite) || math.IsInf(s.finite, 0) {
-				return nil, nil, errors.New("the counts are not valid")
+				return nil, nil, errors.New("its counts are not valid")
 			}
 		}
 	}
 	return intercepts, weights, nil
+}
+
+// side is a class of a joint model, or one of two sides.
+type side struct {
+	counts    []float64 // by feature
+	documents float64   // for bnb
+	prior     score     // log-odds, or the logarithm of a probability
+	absence   score     // bnb: the sum of log(1-θ)
+	logs      []score   // by feature: log θ, -log θ for cnb, or log(θ/(1-θ)) for bnb
+}
+
+func sidesOf(rows []modelio.ModelRow, features []modelio.FeatureRow) (sides []side, err error) {
+	classifier := classifierOf(rows[0])
+	n, joint := max(2, len(rows)), len(rows) > 1
+	sides = make([]side, n)
+	for i, f := range features {
+		positive, negative := f.CountPositive, f.CountNegative
+		if classifier == modelio.BernoulliNB && modelio.DefaultClassifier(rows[0].Model) != classifier {
+			if f.DocumentsPositive == nil || f.DocumentsNegative == nil {
+				return nil, errors.New("has no numbers of documents, which the classifier bnb needs")
+			}
+			positive, negative = float64(*f.DocumentsPositive), float64(*f.DocumentsNegative)
+		}
+		if classifier == modelio.ComplementNB {
+			positive, negative = negative, positive
+		}
+		first := &sides[0]
+		if joint {
+			first = &sides[i%n]
+		} else {
+			sides[1].counts = append(sides[1].counts, negative)
+		}
+		first.counts = append(first.counts, positive)
+	}
+	for c, row := range rows {
+		sides[c].prior = scoreOf(row.Intercept)
+		if classifier != modelio.BernoulliNB {
+			continue
+		}
+		if row.DocsPositive == nil || row.DocsNegative == nil {
+			return nil, errors.New("has no numbers of documents, which the classifier bnb needs")
+		}
+		sides[c].documents = float64(*row.DocsPositive)
+		all := sides[c].documents + float64(*row.DocsNegative)
+		sides[c].prior = scoreOf(math.Log(sides[c].documents / all))
+		if !joint {
+			sides[1].documents = float64(*row.DocsNegative)
+			sides[1].prior = scoreOf(math.Log(sides[1].documents / all))
+		}
+	}
+	return sides, nil
+}
+
+// addLogs computes what a feature adds.
+func (s *side) addLogs(classifier string) {
+	k, whole := float64(len(s.counts)), sum(s.counts)
+	for _, f := range s.counts {
+		switch classifier {
+		case modelio.BernoulliNB:
+			absent := logShare(s.documents-f, s.documents, 2)
+			s.absence = s.absence.plus(absent)
+			s.logs = append(s.logs, logShare(f, s.documents, 2).minus(absent))
+		case modelio.ComplementNB:
+			s.logs = append(s.logs, logShare(f, whole, k).negative())
+		default:
+			s.logs = append(s.logs, logShare(f, whole, k))
+		}
+	}
 }
 
 // logShare is the limit of log((part+ε)/(whole+nε)), where the n parts add up to the whole.
@@ -51,78 +138,6 @@ func logShare(part, whole, n float64) score {
 		return score{-1, -math.Log(whole)}
 	}
 	return score{0, math.Log(part / whole)}
-}
-
-func multinomialLimits(row modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score) {
-	var positive, negative float64
-	for _, f := range features {
-		positive, negative = positive+f.CountPositive, negative+f.CountNegative
-	}
-	k := float64(len(features))
-	for _, f := range features {
-		weights = append(weights, logShare(f.CountPositive, positive, k).minus(logShare(f.CountNegative, negative, k)))
-	}
-	return []score{scoreOf(row.Intercept)}, weights
-}
-
-// jointMultinomialLimits subtracts the same from the weights of a feature in all classes as the published weights do.
-func jointMultinomialLimits(rows []modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score) {
-	support := make([]float64, len(rows))
-	for i, f := range features {
-		support[i%len(rows)] += f.CountPositive
-	}
-	k, total := float64(len(features)/len(rows)), sum(support)
-	for i, f := range features {
-		w := logShare(f.CountPositive, support[i%len(rows)], k)
-		if g := f.CountPositive + f.CountNegative; g > 0 {
-			w.finite -= math.Log(g / total)
-		}
-		weights = append(weights, w)
-	}
-	for _, row := range rows {
-		intercepts = append(intercepts, scoreOf(row.Intercept))
-	}
-	return intercepts, weights
-}
-
-// logPresence is the limit of the logarithms of θ and 1-θ.
-func logPresence(documents, all float64) (present, absent score) {
-	return logShare(documents, all, 2), logShare(all-documents, all, 2)
-}
-
-func bernoulliLimits(row modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score) {
-	positive, negative := float64(*row.DocsPositive), float64(*row.DocsNegative)
-	intercept := scoreOf(math.Log(positive)).minus(scoreOf(math.Log(negative)))
-	for _, f := range features {
-		present, absent := logPresence(f.CountPositive, positive)
-		presentNegative, absentNegative := logPresence(f.CountNegative, negative)
-		absence := absent.minus(absentNegative)
-		intercept = intercept.plus(absence)
-		weights = append(weights, present.minus(presentNegative).minus(absence))
-	}
-	return []score{intercept}, weights
-}
-
-// jointBernoulliLimits subtracts the same as the published weights do.
-func jointBernoulliLimits(rows []modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score) {
-	documents := make([]float64, len(rows))
-	for c, row := range rows {
-		documents[c] = float64(*row.DocsPositive)
-	}
-	n := sum(documents)
-	for _, d := range documents {
-		intercepts = append(intercepts, scoreOf(math.Log(d)).minus(score{0, math.Log(n)}))
-	}
-	for i, f := range features {
-		c := i % len(rows)
-		present, absent := logPresence(f.CountPositive, documents[c])
-		if g := f.CountPositive + f.CountNegative; g > 0 && g < n {
-			present.finite, absent.finite = present.finite-math.Log(g/n), absent.finite-math.Log((n-g)/n)
-		}
-		intercepts[c] = intercepts[c].plus(absent)
-		weights = append(weights, present.minus(absent))
-	}
-	return intercepts, weights
 }
 
 func sum(x []float64) (sum float64) {

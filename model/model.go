@@ -31,6 +31,9 @@ type Model struct {
 	decisions []Decision
 	rules     []rule // of decisions
 
+	sha256   string // of the manifest
+	manifest modelio.Manifest
+
 	start      sync.Once
 	predictors sync.Pool // of *Predictor, for Predict
 }
@@ -68,7 +71,7 @@ func (m *Model) add(p Params) error {
 	if _, err := kernel.NewColumns(m.config, m.names); err != nil {
 		return err
 	}
-	m.presence = p.Models[0].Model == bernoulli
+	m.presence = classifierOf(p.Models[0]) == modelio.BernoulliNB
 	features := map[modelio.Key][]modelio.FeatureRow{}
 	for at := 0; at < len(p.Features); { // without a copy
 		n := 1
@@ -93,8 +96,8 @@ func (m *Model) add(p Params) error {
 			return fmt.Errorf("%s: the rows of the model do not follow each other", key)
 		}
 		seen[key] = true
-		if (rows[0].Model == bernoulli) != m.presence {
-			return fmt.Errorf("%s: the models %s and %s cannot be used together", key, p.Models[0].Model, rows[0].Model)
+		if a, b := classifierOf(p.Models[0]), classifierOf(rows[0]); a != b {
+			return fmt.Errorf("%s: the classifiers %s and %s cannot be used together", key, a, b)
 		}
 		functions, err := functionsOf(rows, features[key], columns)
 		if err != nil {
@@ -127,8 +130,11 @@ func namesOf(features []modelio.FeatureRow) (names []string, places map[string]i
 	return names, places
 }
 
-// Decisions returns the decisions, sorted by problem, smoothing and k. Those whose problems have different ks come first; see
-// Decision.K.
+// Decisions returns the decisions, sorted by problem, smoothing and k.
 func (m *Model) Decisions() []Decision { return m.decisions }
 
-const bernoulli = "bernoulli" // ModelRow.Model: a weight is for the presence of a feature
+// SHA256 returns the checksum of the manifest of the run, which identifies the model; "" if it is of [New].
+func (m *Model) SHA256() string { return m.sha256 }
+
+// Manifest returns the manifest of the run; zero if the model is of [New].
+func (m *Model) Manifest() modelio.Manifest { return m.manifest }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/sparsenb/sparsenb/io/countio"
@@ -16,7 +17,7 @@ import (
 // Open reads the model in the output folder of train or select. It checks that the run is published, that its files have the
 // checksums of its manifest, and that this program knows the analyzer. Errors have an exit code, see modelio.Error.
 func Open(ctx context.Context, dir string) (*Model, error) {
-	_, manifest, err := published(ctx, dir)
+	mark, manifest, err := published(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +49,7 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.sha256, m.manifest = mark.ManifestSHA256, manifest
 	m.text = !slices.ContainsFunc(manifest.Inputs, func(in modelio.Input) bool { return in.IsMatrix() })
 	return m, nil
 }
@@ -92,6 +94,9 @@ func named(name string) func(tableio.FileSum) bool {
 func check(ctx context.Context, dir string, file tableio.FileSum) error {
 	name := fileio.Join(dir, file.Name)
 	sum, err := tableio.Checksum(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%s is missing; restore it, or train again", name)}
+	}
 	if err != nil {
 		return modelio.InputError(err)
 	}

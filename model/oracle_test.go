@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func newFitted(t *testing.T, dir string, files ...string) fitted {
 	columns := func(d model.Decision, positive, negative string) (names []string) {
 		for _, m := range run.Models {
 			ofPair := m.Positive == positive && (m.Negative == negative || negative == "") || m.Positive == negative && m.Negative == positive
-			ofK := d.K == m.K || d.K == 0 && m.KRequested == d.Requested
+			ofK := !d.Mixed && d.K == m.K || d.Mixed && slices.Contains(strings.Split(m.KRequested, ","), d.Requested)
 			if m.Strategy != d.Strategy || m.Smoothing != d.Smoothing || !ofK || !ofPair {
 				continue
 			}

@@ -51,7 +51,7 @@ func (m *Model) Predict(text string) (Prediction, error) {
 
 // At returns the model with the decisions of one k and smoothing only. The error for others names the nearest.
 func (m *Model) At(k int64, smoothing float64) (*Model, error) {
-	chosen := &Model{config: m.config, text: m.text, names: m.names, presence: m.presence, functions: m.functions}
+	chosen := &Model{config: m.config, text: m.text, names: m.names, presence: m.presence, functions: m.functions, sha256: m.sha256, manifest: m.manifest}
 	for i, d := range m.decisions {
 		if d.K == k && d.Smoothing == smoothing {
 			chosen.decisions, chosen.rules = append(chosen.decisions, d), append(chosen.rules, m.rules[i])

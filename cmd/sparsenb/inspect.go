@@ -55,7 +55,9 @@ not repeat the search that proved a model optimal.
 			}
 			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() }) {
 				for _, p := range runs {
-					printApplied(stdout, p)
+					if err := printApplied(ctx, stdout, p); err != nil {
+						return err
+					}
 				}
 			} else if len(runs) == 2 {
 				if a, b := runs[0].Manifest, runs[1].Manifest; a.Analysis().HashBits > 0 && b.Analysis().HashBits > 0 && a.Tables != b.Tables {

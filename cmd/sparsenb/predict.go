@@ -29,6 +29,7 @@ does not have are ignored.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		apply := addApplyFlags(fs)
+		apply.reading.addIDFlag(fs)
 		reasons := fs.String("explain", "0", "=N also list the N features that weighed most in each decision")
 		shards := fs.String("shards", "1", "=N number of files that the predictions are written to, 1 to 10000")
 		return func(ctx context.Context, args []string) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +22,7 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 		return err
 	}
 	if p.Manifest.AppliesModel() {
-		printApplied(w, p)
-		return nil
+		return printApplied(ctx, w, p)
 	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
@@ -32,22 +30,6 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 	}
 	printRun(w, s)
 	return nil
-}
-
-// printApplied prints what a run made that applied a model to documents.
-func printApplied(w io.Writer, p modelio.Published) {
-	m := p.Manifest
-	for _, warning := range m.Warnings {
-		warn("%s", warning)
-	}
-	var files []string
-	for _, f := range m.Files {
-		files = append(files, f.Name)
-	}
-	if n := len(files); n > 1 {
-		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
-	}
-	printf(w, "%s, model %s\n%s: %s, %s\n", report.Plural(m.Read, "document"), m.Model.Name, p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 }
 
 func printRun(w io.Writer, s report.Summary) {
@@ -60,6 +42,9 @@ func printRun(w io.Writer, s report.Summary) {
 	}
 	if s.Weights != "" {
 		printf(w, "%s\n", s.Weights)
+	}
+	if s.Classifier != "" {
+		printf(w, "%s\n", s.Classifier)
 	}
 	for _, m := range s.Models {
 		printf(w, "\n")

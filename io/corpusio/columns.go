@@ -55,10 +55,18 @@ func findColumns(f File, names []string, reading Reading) (c columns, err error)
 	if reading.guessesLabel(f) {
 		c.label = c.usualLabel(names)
 	}
+	if reading.LabelColumn == "" && c.label >= 0 && (c.label == c.id || c.label == c.group) {
+		return c, labelTwice(f, "column", names[c.label])
+	}
 	if slices.Contains(c.texts, c.label) {
 		return c, &LayoutError{f.Name, fmt.Sprintf("column %q is both label and text; name them with --label_column and --text_column", names[c.label])}
 	}
 	return c, nil
+}
+
+// labelTwice is the error of a column that a flag names for something else, and that is found as the label by its usual name.
+func labelTwice(f File, what, name string) error {
+	return &LayoutError{f.Name, fmt.Sprintf("%s %q would be the label, too; name the label with --label_column", what, name)}
 }
 
 // findNamed finds the columns that a file has only if a flag names them.

@@ -322,7 +322,7 @@ func detectTable(h Head, reading Reading) (best table) {
 		if len(t.names) > 1 {
 			score = len(t.names)
 		}
-		if t.isEven() {
+		if t.isEven() && !(isOnlyText(t.names, reading) && t.odd > 0) { // a text may have delimiters
 			score += headBytes
 		}
 		if t.err == nil {

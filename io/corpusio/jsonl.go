@@ -210,6 +210,9 @@ func (k *keyFinder) layout() (l jsonLayout, err error) {
 		if *named.to, err = k.find(named.flag, named.path, "", nil); err != nil {
 			return l, err
 		}
+		if k.reading.LabelColumn == "" && slices.Equal(*named.to, l.Label) && named.flag != "weight_column" {
+			return l, labelTwice(k.file, "key", named.path)
+		}
 	}
 	return l, nil
 }

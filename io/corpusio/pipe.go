@@ -63,7 +63,7 @@ func pipeReader(l records, h Head) (Reader, error) {
 			return nil, err
 		}
 		finder := newKeyFinder(h.File, l.options.Reading)
-		finder.add(trimMarks(h.Bytes[bytes.LastIndexByte(bytes.TrimRight(h.Bytes, "\r\n"), '\n')+1:]))
+		finder.add(h.Bytes)
 		if finder.names == nil && len(h.Bytes) > 0 {
 			return nil, &LayoutError{h.File.Name, "the first line is not a JSON object, so that its keys are unknown"}
 		}
@@ -73,20 +73,18 @@ func pipeReader(l records, h Head) (Reader, error) {
 	return &tsvReader{records: l}, nil
 }
 
-// peek waits for the first line that is not empty, and returns the start of the stream up to its end. It returns less at the
-// end of the stream, and of a line that is too long the start.
-func (l *lines) peek() []byte {
+// peek waits for the first line that is not empty, and returns it without reading it. Of a line that is too long it returns
+// the start.
+func (l *lines) peek() (line []byte) {
 	for {
 		read := l.buffer[l.at:l.end]
-		end := 0
-		for line := range bytes.Lines(read) {
-			end += len(line)
-			if bytes.HasSuffix(line, []byte{'\n'}) && len(bytes.TrimRight(trimMarks(line), "\r\n")) > 0 {
-				return read[:end]
+		for line = range bytes.Lines(read) {
+			if line = trimMarks(line); bytes.HasSuffix(line, []byte{'\n'}) && len(bytes.TrimRight(line, "\r\n")) > 0 {
+				return line
 			}
 		}
 		if l.ended || len(read) > cmp.Or(l.maxBytes, bufferBytes) {
-			return read
+			return line
 		}
 		l.fill()
 	}

@@ -40,6 +40,7 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if p.Features, err = readRows[FeatureRow](ctx, dir, FeaturesFile); err != nil {
 		return p, err
 	}
+	p.setClassifiers()
 	if p.Path, err = readRows[PathRow](ctx, dir, PathFile); err != nil {
 		return p, err
 	}

@@ -85,6 +85,8 @@ type FeatureRow struct {
 	// Documents with the feature; null if only its occurrences are known.
 	DocumentsPositive *int64 `parquet:"documents_positive,optional"`
 	DocumentsNegative *int64 `parquet:"documents_negative,optional"`
+
+	Classifier string `parquet:"classifier,dict"` // that of the model; see Classifiers
 }
 
 // Key is that of the model.
@@ -128,6 +130,8 @@ type ModelRow struct {
 	// counts or their statistics are equal. The order of the features decided.
 	TiedSelected int64 `parquet:"tied_selected"`
 	TiedLeftOut  int64 `parquet:"tied_left_out"`
+
+	Classifier string `parquet:"classifier"` // one of Classifiers: how the intercept and the weights were computed
 }
 
 // Key is that of the model.
