@@ -17,7 +17,7 @@ import (
 func (p Params) Supports(vectors *solver.Vectors, classes []modelio.Class) (solutions []Solution, err error) {
 	features, set := vectors.Features(), NewProblems(vectors, classes)
 	for _, m := range problems(classes, p.Strategy, p.Positive) {
-		m.M, m.Model, m.Method = features, p.Model.String(), p.Method.String()
+		m.M, m.Model, m.Method, m.Classifier = features, p.Model.String(), p.Method.String(), p.classifier()
 		problem, err := set.Of(m)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Problem, err)

@@ -52,8 +52,14 @@ not repeat the search that proved a model optimal.
 				}
 				runs = append(runs, p)
 			}
-			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() }) {
+			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() || p.Manifest.Tunes() }) {
 				for _, p := range runs {
+					if p.Manifest.Tunes() {
+						if err := printTuning(ctx, stdout, p); err != nil {
+							return err
+						}
+						continue
+					}
 					if err := printApplied(ctx, stdout, p); err != nil {
 						return err
 					}
