@@ -45,6 +45,7 @@ Other commands (sparsenb help COMMAND):
   count     count the features of documents
   select    select features from counts, without reading the text
   predict   predict the classes of documents with a model
+  transform turn documents into rows of the selected features
   check     show how documents are read, and find mistakes, without a run
   inspect   show, verify or compare published runs
   version   print the version
