@@ -25,8 +25,13 @@ func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 		warn("%s", warning)
 	}
 	printf(w, "%s, model %s\n", report.Plural(m.Read, "document"), m.Model.Name)
-	if m.Verb == "predict" {
+	switch m.Verb {
+	case "predict":
 		if err := printPredictions(ctx, w, p); err != nil {
+			return err
+		}
+	case "evaluate":
+		if err := printEvaluation(ctx, w, p); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 queue = []  # of the columns of the problems, in the order in which scikit-learn fits them
 
@@ -37,29 +37,30 @@ class Selected(ClassifierMixin, BaseEstimator):
 class Tiny(ClassifierMixin, BaseEstimator):
     """Naive Bayes with smoothing 10^-1000000, in decimal arithmetic."""
 
-    def __init__(self, model="multinomial"):
-        self.model = model
+    def __init__(self, classifier="mnb"):
+        self.classifier = classifier
 
     def fit(self, X, y):
         getcontext().prec = 40
         self.classes_ = np.unique(y)
         eps, X = Decimal(10) ** -1000000, X.toarray()
+        bnb, cnb = self.classifier == "bnb", self.classifier == "cnb"
         self.prior_, self.present_, self.absent_ = [], [], []
         for c in self.classes_:
             rows = X[y == c]
-            self.prior_.append((Decimal(len(rows)) / len(y)).ln())
-            counts = [Decimal(int(f)) for f in ((rows > 0) if self.model == "bernoulli" else rows).sum(axis=0)]
-            total = len(rows) + 2 * eps if self.model == "bernoulli" else sum(counts) + eps * len(counts)
-            self.present_.append([((f + eps) / total).ln() for f in counts])
-            self.absent_.append([((total - f - eps) / total).ln() if self.model == "bernoulli" else 0 for f in counts])
+            self.prior_.append((Decimal(len(rows)) / len(y)).ln() if not cnb else 0)
+            counts = [Decimal(int(f)) for f in (rows > 0 if bnb else X[y != c] if cnb else rows).sum(axis=0)]
+            total = len(rows) + 2 * eps if bnb else sum(counts) + eps * len(counts)
+            self.present_.append([((f + eps) / total).ln() * (-1 if cnb else 1) for f in counts])
+            self.absent_.append([((total - eps - f) / total).ln() if total - 2 * eps > f else (eps / total).ln() for f in counts] if bnb else [0] * len(counts))
         return self
 
     def jll(self, X):
         getcontext().prec = 40
-        if self.model == "bernoulli":
-            rows = (X.toarray() > 0).astype(int)
-            return [[p + sum(a if v else b for v, a, b in zip(row, w, o)) for p, w, o in zip(self.prior_, self.present_, self.absent_)] for row in rows]
-        return [[p + sum(int(v) * a for v, a in zip(row, w) if v) for p, w in zip(self.prior_, self.present_)] for row in X.toarray()]
+        rows = X.toarray()
+        if self.classifier == "bnb":
+            rows = rows > 0
+        return [[p + sum(int(v) * a if v else b for v, a, b in zip(row, w, o)) for p, w, o in zip(self.prior_, self.present_, self.absent_)] for row in rows]
 
     def predict_proba(self, X):
         jll = self.jll(X)
@@ -107,9 +108,8 @@ def decide(case):
 
         def nb():
             if d["smoothing"] == 0:
-                return Tiny(case["model"])
-            make = BernoulliNB if case["model"] == "bernoulli" else MultinomialNB
-            return make(alpha=d["smoothing"])
+                return Tiny(case["classifier"])
+            return {"mnb": MultinomialNB, "bnb": BernoulliNB, "cnb": ComplementNB}[case["classifier"]](alpha=d["smoothing"])
 
         queue[:] = columns
         out = {}
