@@ -38,11 +38,16 @@ func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 		}
 	}
 	var files []string
+	folder, parts := "", int64(0)
 	for _, f := range m.Files {
-		files = append(files, f.Name)
+		if dir := path.Dir(f.Name); dir != "." {
+			folder, parts = dir, parts+1
+		} else {
+			files = append(files, f.Name)
+		}
 	}
-	if n := len(files); n > 1 {
-		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
+	if parts > 0 {
+		files = slices.Insert(files, 0, fmt.Sprintf("%s/ (%s)", folder, report.Plural(parts, "file")))
 	}
 	printf(w, "\n%s: %s, %s\n", p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 	return nil
