@@ -134,14 +134,15 @@ func read(t testing.TB, file string) (documents [][2]string) {
 	return documents
 }
 
-func python(t *testing.T, cases []fitted) (results [][]decided) {
+// python runs a script with input as JSON, and returns its output.
+func python[T any](t *testing.T, script string, cases any) (results []T) {
 	t.Helper()
 	python := outside.Python(t)
 	input, err := json.Marshal(cases)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python, "testdata/decide.py")
+	cmd := exec.Command(python, filepath.Join("testdata", script))
 	var stderr strings.Builder
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
 	out, err := cmd.Output()
@@ -272,7 +273,7 @@ func TestDecisionsAreThoseOfScikitLearn(t *testing.T) {
 		s.selection.Positive, s.selection.Strategy = "rest", strategy
 		add("positive class of "+string(strategy), s, trainFive, testFive)
 	}
-	results := python(t, cases)
+	results := python[[]decided](t, "decide.py", cases)
 	for i, f := range cases {
 		t.Logf("%s, %s, %d decisions: largest difference %.2g", f.name, f.Classifier, len(f.Decisions), compare(t, f, results[i]))
 	}
@@ -303,7 +304,7 @@ func TestSmoothing0IsALimit(t *testing.T) {
 			}
 		}
 	}
-	results := python(t, cases)
+	results := python[[]decided](t, "decide.py", cases)
 	for i, f := range cases {
 		compare(t, f, results[i])
 	}
@@ -337,5 +338,5 @@ func TestIMDB(t *testing.T) {
 	s := of(trainFile, "0.1%", "1%", "5%", "100%")
 	s.selection.Smoothing = []float64{0.1, 1}
 	f := newFitted(t, s.trained(t), trainFile, testFile)
-	t.Logf("largest difference %.2g", compare(t, f, python(t, []fitted{f})[0]))
+	t.Logf("largest difference %.2g", compare(t, f, python[[]decided](t, "decide.py", []fitted{f})[0]))
 }
