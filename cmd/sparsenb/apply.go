@@ -151,10 +151,26 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 	if d.Files, err = corpusio.ListLabeled(ctx, patterns, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
 	}
+	if err := sameKind(m.Manifest(), d.Files); err != nil {
+		return d, err
+	}
 	if !hasContent(d.Files) {
 		return d, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
 	}
 	return d, d.ValidateFiles()
+}
+
+// sameKind fails if the model is of texts and a file is a matrix, or the reverse. The manifest of select does not know.
+func sameKind(m modelio.Manifest, files []corpusio.File) error {
+	for _, f := range files {
+		for _, in := range m.Inputs {
+			if f.Size > 0 && in.Size > 0 && f.IsMatrix() != in.IsMatrix() {
+				kinds := map[bool]string{true: "a matrix", false: "text"}
+				return modelio.Usagef("%s: is %s, but the model was made from %s", f.Name, kinds[f.IsMatrix()], kinds[in.IsMatrix()])
+			}
+		}
+	}
+	return nil
 }
 
 // setRunner returns the runner and adapts the tuning to it.
