@@ -95,6 +95,8 @@ func TestParametersAreChecked(t *testing.T) {
 		"positive":            {[]string{"Hamilton", "spam, or worse"}, nil},
 		"model":               {[]string{"multinomial", "bernoulli"}, []string{"", "gaussian", "Bernoulli"}},
 		"smoothing":           {[]string{"1", "0", "0.5", ".5", "1e-3", "0.1,1"}, []string{"", "none", "-1", "1;5", "1,"}},
+		"classifier":          {[]string{"mnb", "cnb", "bnb", "logistic", "svm"}, []string{"", "lr", "MNB"}},
+		"c":                   {[]string{"1", "0.5", ".5", "10", "1e-3"}, []string{"", "one", "-1", "1,2"}},
 		"strategy":            {[]string{"ovr", "ovo", "joint"}, []string{"", "all", "ovr,ovo"}},
 		"method":              {[]string{"nfs", "chi2"}, []string{"", "best", "NFS"}},
 		"analyzer":            {[]string{"word", "char", "char_wb", "unicode", "whitespace", `regex:\b\w+\b`}, []string{"", "chars", "Word", "regex", "regex:"}},

@@ -25,7 +25,7 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel select
 	audited, histogram = prune(s, audited, counts.parts, histogram, run, source, sel, d.Tuning.Threads)
 	solved := transforms.Solve(s, audited, histogram, sel)
 	selected := transforms.SelectFeatures(s, counts.parts, solved, transforms.SelectParams{
-		Source: source, Documents: sel.CountsDocuments(), Pruning: sel.Pruning, Threads: d.Tuning.Threads,
+		Source: source, Counted: sel.Counted(), Pruning: sel.Pruning, Threads: d.Tuning.Threads,
 	})
 	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: selectedBy(sel, d.analyzer())}
 	if d.HashBits == 0 {
@@ -56,7 +56,7 @@ func Select(s beam.Scope, run modelio.Run, output string, c selection.Counts, se
 	})
 	audited, histogram = prune(s, audited, parts, histogram, run, c.Source, sel, c.Threads)
 	solved := transforms.Solve(s, audited, histogram, sel)
-	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: c.Source, Documents: sel.CountsDocuments(), Pruning: sel.Pruning, Threads: c.Threads})
+	selected := transforms.SelectFeatures(s, parts, solved, transforms.SelectParams{Source: c.Source, Counted: sel.Counted(), Pruning: sel.Pruning, Threads: c.Threads})
 	transforms.Commit(s, audited, solved, selected, transforms.CommitParams{Run: run, Output: output, Counts: &c.From, Analyzer: selectedBy(sel, c.Analyzer)})
 }
 

@@ -57,19 +57,25 @@ func (d Documents) Counting() kernel.Config {
 
 // analyzer returns the full description of the features, for the manifest and the model.
 func (d Documents) analyzer() *modelio.Analyzer {
-	a := d.Counting().Describe()
-	a.Weights = weightsOf(d.weights())
-	return a
+	c := d.Counting()
+	c.Weights = d.weights()
+	return c.Describe()
 }
 
 // options returns the options that decide which documents are counted, and how.
 func (d Documents) options() map[string]string {
 	options := d.analyzer().Analysis().Options()
-	maps.Copy(options, d.Reading.Options())
-	options["max_rejected"] = d.MaxRejected.Text
+	maps.Copy(options, d.readingOptions())
 	if d.MaxClasses > 0 {
 		options["max_classes"] = strconv.Itoa(d.MaxClasses)
 	}
+	return options
+}
+
+// readingOptions returns the options that decide which documents are read.
+func (d Documents) readingOptions() map[string]string {
+	options := d.Reading.Options()
+	options["max_rejected"] = d.MaxRejected.Text
 	if d.Rejects.Output != "" {
 		options["rejects_output"] = d.Rejects.Output
 	}
@@ -95,6 +101,11 @@ func NewRun(verb, version string, documents *Documents, counts *selection.Counts
 	if sel != nil {
 		maps.Copy(options, sel.Options())
 	}
+	return newRun(verb, version, options, from)
+}
+
+// newRun returns a run with a new id. from is its input.
+func newRun(verb, version string, options map[string]string, from any) modelio.Run {
 	now := time.Now().UTC()
 	return modelio.Run{
 		ID:          now.Format("20060102T150405Z-") + strings.ToLower(rand.Text()[:8]),

@@ -86,10 +86,12 @@ func runSelect(t testing.TB, dir, from string, classDocuments map[string]int64, 
 	if err != nil {
 		return err
 	}
-	return onBoth(t, dir, func(runner Runner, dir string) error {
-		run := NewRun("select", "test", nil, &counts, &sel)
-		return Run(context.Background(), runner, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
-	})
+	return onBoth(t, dir, func(runner Runner, dir string) error { return selectOn(runner, dir, counts, sel) })
+}
+
+func selectOn(runner Runner, dir string, counts selection.Counts, sel selection.Params) error {
+	run := NewRun("select", "test", nil, &counts, &sel)
+	return Run(context.Background(), runner, dir, run, func(s beam.Scope) { Select(s, run, dir, counts, sel) }, func(Progress) {})
 }
 
 // localRunners run on one machine. Like a cluster, and unlike the direct runner, Prism encodes the elements between steps,

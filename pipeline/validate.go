@@ -18,7 +18,7 @@ import (
 
 // The largest values of Documents.
 const (
-	MaxNgram       = 100
+	MaxNgram       = kernel.MaxNgram
 	MaxTokenLength = 1000 // of MinTokenLength
 	MaxRecordBytes = 256 << 20
 	MaxClasses     = 10_000_000

@@ -79,17 +79,6 @@ func (d Documents) validateWeights() error {
 	return nil
 }
 
-// weightsOf returns the weights as the manifest has them; nil for occurrences.
-func weightsOf(w kernel.Weights) *modelio.Weights {
-	if !w.Real() {
-		return nil
-	}
-	return &modelio.Weights{
-		Name: string(w.Scheme), Unit: modelio.FormatUnit(w.Exponent), Sublinear: w.Sublinear, Norm: string(w.Norm),
-		SmoothIDF: w.Scheme == kernel.TFIDF && !w.PlainIDF,
-	}
-}
-
 // selectedBy returns the analyzer of a model: that of the counts, with the weights of the selection.
 func selectedBy(sel selection.Params, a *modelio.Analyzer) *modelio.Analyzer {
 	if a == nil || sel.Weights != modelio.BinaryWeights {

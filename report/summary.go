@@ -22,6 +22,7 @@ type Summary struct {
 	Dir        string
 	Corpus     Corpus
 	Weights    string   // what a document adds to a count, if not its occurrences
+	Classifier string   // what computed the weights of the features, if not the model that selected them
 	Notes      []string // about the corpus
 	Models     []Model  // in the order of model.parquet, at most MaxModels
 	MoreModels int64    // beyond those
@@ -48,8 +49,6 @@ type Model struct {
 	Sides      [2]string // what Feature.Counts are counts of
 	Features   []Feature // by rank, at most MaxFeatures or MaxFeaturesMany
 	Bursts     []Burst
-
-	CountsDocuments bool // not occurrences
 
 	smoothing bool // the run has models with another smoothing
 }
@@ -91,7 +90,7 @@ const Rest = "the rest"
 
 // Summarize returns the summary of a run. A run that only counted has no models.
 func Summarize(p modelio.Published) Summary {
-	s := Summary{Dir: p.Dir, Corpus: NewCorpus(p.Manifest), Weights: weightsOf(p), Notes: labelNotes(p.Manifest), Warnings: slices.Concat(p.Manifest.Warnings, notes(p))}
+	s := Summary{Dir: p.Dir, Corpus: NewCorpus(p.Manifest), Weights: weightsOf(p), Classifier: classifierOf(p), Notes: labelNotes(p.Manifest), Warnings: slices.Concat(p.Manifest.Warnings, notes(p))}
 	for _, f := range p.Manifest.Files {
 		switch {
 		case countio.IsPart(f.Name):
@@ -112,7 +111,7 @@ func Summarize(p modelio.Published) Summary {
 	names := BucketNames(p)
 	for _, row := range rows[:min(len(rows), MaxModels)] {
 		m := newModel(row, p.Of(row), names, features)
-		if m.CountsDocuments = row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights; m.CountsDocuments {
+		if row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights {
 			for i, side := range m.Sides {
 				m.Sides[i] = "documents " + side
 			}

@@ -309,6 +309,27 @@ func weightsOf(p modelio.Published) string {
 	return text
 }
 
+// classifierOf describes the classifier of a run; it is empty for the naive Bayes model that selected the features.
+func classifierOf(p modelio.Published) string {
+	if len(p.Models) == 0 || p.Models[0].Classifier == modelio.DefaultClassifier(p.Models[0].Model) {
+		return ""
+	}
+	c, penalty := p.Models[0].Classifier, ", C = "+p.Manifest.Options["c"]
+	switch c {
+	case modelio.MultinomialNB:
+		return "weights of multinomial naive Bayes"
+	case modelio.ComplementNB:
+		return "weights of complement naive Bayes"
+	case modelio.BernoulliNB:
+		return "weights of Bernoulli naive Bayes"
+	case modelio.Logistic:
+		return "weights of logistic regression (l2)" + penalty
+	case modelio.SVM:
+		return "weights of a linear SVM (squared hinge)" + penalty
+	}
+	return "weights of " + c
+}
+
 // describe says what a document adds to the count of a feature that occurs in it tf times.
 func describe(w modelio.Weights) string {
 	text := "weights " + w.Name

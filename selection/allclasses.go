@@ -27,7 +27,7 @@ func (p *Problems) allClasses(m modelio.ModelRow, model solver.Model) allClasses
 	a := allClasses{jointModels(p.classes), joint.Problem{Vectors: p.vectors, Model: model, Smoothing: m.Smoothing}}
 	for i, c := range p.classes {
 		row := &a.models[i]
-		row.Model, row.Method, row.Smoothing, row.M = m.Model, m.Method, m.Smoothing, m.M
+		row.Model, row.Method, row.Smoothing, row.M, row.Classifier = m.Model, m.Method, m.Smoothing, m.M, m.Classifier
 		if c.Documents != nil {
 			a.problem.Documents = append(a.problem.Documents, float64(*c.Documents))
 		}

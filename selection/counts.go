@@ -61,6 +61,9 @@ func FindCounts(ctx context.Context, name string, classDocuments map[string]int6
 	if err := c.validatePruning(sel.Pruning); err != nil {
 		return c, err
 	}
+	if err := c.validateClassifier(name, sel); err != nil {
+		return c, err
+	}
 	if err := checkWeights(name, c, sel.Weights); err != nil {
 		return c, &modelio.Error{Exit: modelio.ExitUsage, Err: err}
 	}
@@ -171,6 +174,23 @@ func (c Counts) validatePruning(p Pruning) error {
 	}
 	_, err := p.Plan(c.Classes)
 	return err
+}
+
+// validateClassifier checks that the classifier can be computed from the counts.
+func (c Counts) validateClassifier(name string, sel Params) error {
+	classifier := sel.classifier()
+	documents := !slices.ContainsFunc(c.Classes, func(c modelio.Class) bool { return c.Documents == nil })
+	switch {
+	case Fitted(classifier):
+		return modelio.Usagef("--classifier=%s: is fitted to the documents, which counts do not contain; use sparsenb train, or a naive Bayes classifier: mnb, cnb or bnb", classifier)
+	case sel.NeedsDocuments() && !documents:
+		return modelio.Usagef("--classifier=bnb needs the number of documents of each class; name them with --class_documents=LABEL=n,…")
+	case sel.NeedsDocuments() && !c.DocumentsKnown:
+		return modelio.Usagef("--classifier=bnb needs the numbers of documents; %s has no column documents", name)
+	case sel.NeedsOccurrences() && !c.DocumentsKnown:
+		return modelio.Usagef("--classifier=%s needs the occurrences of the features; with --model=bernoulli, the counts of %s are documents, because it has no column documents", classifier, name)
+	}
+	return nil
 }
 
 // checkClassDocuments checks that the numbers of documents are given for all classes or for none, and for all if the selection

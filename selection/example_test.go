@@ -67,7 +67,8 @@ func ExampleProblem() {
 		return
 	}
 	fmt.Printf("gain %.1f\n", solution.Models[0].Gain)
-	for _, row := range solution.Rows(features) {
+	_, rows := solution.Rows(features)
+	for _, row := range rows {
 		fmt.Printf("%d %s %+.2f\n", row.Rank, row.Feature, row.Weight)
 	}
 	// Output:

@@ -31,6 +31,12 @@ func (p Params) Options() map[string]string {
 	if p.Weights == modelio.BinaryWeights { // others are a property of the counts
 		options["weights"] = p.Weights
 	}
+	if c := p.classifier(); c != modelio.DefaultClassifier(p.Model.String()) {
+		options["classifier"] = c
+	}
+	if Fitted(p.Classifier) {
+		options["c"] = strconv.FormatFloat(p.C, 'g', -1, 64)
+	}
 	return options
 }
 
@@ -61,6 +67,17 @@ func ParseParams(options map[string]string) (p Params, err error) {
 	}
 	slices.Sort(p.Smoothing)
 	p.Smoothing, p.Positive, p.Weights = slices.Compact(p.Smoothing), options["positive"], options["weights"]
+	if p.Classifier = options["classifier"]; p.Classifier == modelio.DefaultClassifier(p.Model.String()) {
+		p.Classifier = ""
+	}
+	if Fitted(p.Classifier) {
+		p.C = 1
+	}
+	if text := options["c"]; text != "" {
+		if p.C, err = strconv.ParseFloat(text, 64); err != nil {
+			return p, fmt.Errorf("--c=%s: must be a number", text)
+		}
+	}
 	p.Pruning, err = ParsePruning(options)
 	return p, err
 }

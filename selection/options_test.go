@@ -39,6 +39,12 @@ func TestParamsRoundTrip(t *testing.T) {
 			}
 			want.Pruning = Pruning{MinDF: limit, MinCount: r.Int64N(3), MaxFeatures: r.Int64N(3)}
 		}
+		if c := modelio.Classifiers[r.IntN(5)]; c != modelio.DefaultClassifier(want.Model.String()) {
+			want.Classifier = c
+		}
+		if Fitted(want.Classifier) {
+			want.C = []float64{1, 0.1, 1e6, 1.0 / 3}[r.IntN(4)]
+		}
 		options := want.Options()
 		got, err := ParseParams(options)
 		if err != nil || !reflect.DeepEqual(got, want) {

@@ -22,12 +22,21 @@ type Feature struct {
 	ID        int64
 	Counts    []float64 // on the sides of the problem: two, or one for each class of a joint problem
 	Documents []float64 // likewise; nil if they are unknown
+
+	Occurrences []float64 // likewise; nil unless the classifier needs them beside Counts
 }
 
-// Pick reads a part of the counts, which are occurrences or documents, and emits its selected features for every solution, in pieces of about most bytes.
+// Counted says what the counts of a feature are.
+type Counted struct {
+	Documents   bool // and not occurrences
+	Occurrences bool // are wanted beside the documents, see Params.NeedsOccurrences
+}
+
+// Pick reads a part of the counts, and emits its selected features for every solution, in pieces of about most bytes.
 // The pruner is that of the solutions.
-func Pick(ctx context.Context, source countio.Source, pruner *Pruner, countsDocuments bool, part string, solutions []Solution, most int, emit func(Selected) error) error {
-	picks := newPicks(source, countsDocuments)
+func Pick(ctx context.Context, source countio.Source, pruner *Pruner, counted Counted, part string, solutions []Solution, most int, emit func(Selected) error) error {
+	picks := newPicks(source, counted.Documents)
+	picks.occurrences = counted.Occurrences
 	for _, s := range solutions {
 		picks.add(newPick(s, most, emit))
 	}
@@ -50,12 +59,14 @@ func Pick(ctx context.Context, source countio.Source, pruner *Pruner, countsDocu
 type picks struct {
 	source  countio.Source
 	counted bool // the counts are documents
-	classes countio.Classes
-	all     []*pick
-	byClass map[string][]*pick
-	rest    bool                // a model has the rest of the classes as its negative side
-	absent  map[float64][]*pick // by sum: the models that take features which do not occur in their named classes
-	seen    int64
+
+	occurrences bool // are wanted, too
+	classes     countio.Classes
+	all         []*pick
+	byClass     map[string][]*pick
+	rest        bool                // a model has the rest of the classes as its negative side
+	absent      map[float64][]*pick // by sum: the models that take features which do not occur in their named classes
+	seen        int64
 
 	takers map[string][]taker // by counts
 	counts []float64
@@ -107,7 +118,10 @@ func (s *picks) visit(feat *countio.Feature) error {
 		if t.partial != nil && !t.partial.wants(name) {
 			continue
 		}
-		selected := Feature{string(name), s.source.IDOf(feat, name), t.counts, s.documents(t.pick.solution, feat)}
+		selected := Feature{Name: string(name), ID: s.source.IDOf(feat, name), Counts: t.counts, Documents: s.documents(t.pick.solution, feat)}
+		if s.occurrences {
+			selected.Occurrences = s.sides(t.pick.solution, feat, feat.Occurrences)
+		}
 		if t.partial != nil {
 			t.partial.put(selected)
 		} else if err := t.pick.add(selected); err != nil {
@@ -122,11 +136,16 @@ func (s *picks) documents(m Solution, feat *countio.Feature) []float64 {
 	if !feat.DocumentsKnown {
 		return nil
 	}
+	return s.sides(m, feat, feat.Documents)
+}
+
+// sides returns numbers of a feature by class as those on the sides of a model.
+func (s *picks) sides(m Solution, feat *countio.Feature, numbers []float64) []float64 {
 	var labels []string
 	for _, class := range feat.Classes {
 		labels = append(labels, s.classes.Labels[class])
 	}
-	return m.counts(labels, func(i int) float64 { return feat.Documents[i] })
+	return m.counts(labels, func(i int) float64 { return numbers[i] })
 }
 
 func (s *picks) find(classes []int32, counts []float64) (takers []taker) {
@@ -209,7 +228,7 @@ func (p *pick) group(counts []float64, n int64) *firstNames {
 func (p *pick) add(feat Feature) error {
 	const overhead = 32 // bytes of a feature other than its name and counts, at most
 	p.features = append(p.features, feat)
-	if p.bytes += len(feat.Name) + 9*(len(feat.Counts)+len(feat.Documents)) + overhead; p.bytes < p.most {
+	if p.bytes += len(feat.Name) + 9*(len(feat.Counts)+len(feat.Documents)+len(feat.Occurrences)) + overhead; p.bytes < p.most {
 		return nil
 	}
 	return p.flush()

@@ -46,9 +46,9 @@ func (s Solution) counts(labels []string, count func(i int) float64) []float64 {
 	return s.Support.counts(s.Models, labels, count)
 }
 
-// selectedRows returns the rows of the selected features, ranked. If the solution selects only some features of a group
+// selectedRows is Rows of the selected features. If the solution selects only some features of a group
 // with equal counts, it keeps the first by name.
-func (s Solution) selectedRows(features []Feature) []modelio.FeatureRow {
+func (s Solution) selectedRows(features []Feature) ([]modelio.ModelRow, []modelio.FeatureRow) {
 	rule, taken := s.Support.rule(), map[string]int64{}
 	ranked := slices.DeleteFunc(s.ranked(features), func(f rankedFeature) bool {
 		n, all := rule(f.Counts)
@@ -63,10 +63,13 @@ func (s Solution) selectedRows(features []Feature) []modelio.FeatureRow {
 	return s.number(ranked)
 }
 
-// Rows returns the rows of features, ranked.
-func (s Solution) Rows(features []Feature) []modelio.FeatureRow { return s.number(s.ranked(features)) }
+// Rows returns the rows of features, ranked, and the models with the intercepts of the classifier. If the classifier is
+// fitted, the intercepts and the weights are those of naive Bayes.
+func (s Solution) Rows(features []Feature) ([]modelio.ModelRow, []modelio.FeatureRow) {
+	return s.number(s.ranked(features))
+}
 
-func (s Solution) number(ranked []rankedFeature) (rows []modelio.FeatureRow) {
+func (s Solution) number(ranked []rankedFeature) (models []modelio.ModelRow, rows []modelio.FeatureRow) {
 	m := s.model()
 	for i, f := range ranked {
 		documents := f.Documents
@@ -74,12 +77,12 @@ func (s Solution) number(ranked []rankedFeature) (rows []modelio.FeatureRow) {
 			documents = f.Counts
 		}
 		for _, row := range s.Support.rows(s.Models, f.Counts, documents) {
-			row.Problem, row.Smoothing, row.K = m.Problem, m.Smoothing, m.K
+			row.Problem, row.Smoothing, row.K, row.Classifier = m.Problem, m.Smoothing, m.K, m.Classifier
 			row.Rank, row.Feature, row.FeatureID, row.Statistic = int64(i)+1, f.Name, f.ID, f.statistic
 			rows = append(rows, row)
 		}
 	}
-	return rows
+	return classify(s.Models, ranked, rows), rows
 }
 
 type rankedFeature struct {

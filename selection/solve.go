@@ -21,6 +21,9 @@ type Params struct {
 	Positive  string // empty: the last label in byte order, or every class if there are more than two
 	Pruning   Pruning
 	Weights   string // one of modelio.WeightNames; default: whatever the counts are
+
+	Classifier string  // one of modelio.Classifiers; default: the naive Bayes model itself
+	C          float64 // of a fitted classifier: the inverse strength of the penalty; default 1
 }
 
 // CountsDocuments reports whether the counts of a feature are its documents, and not its occurrences.
@@ -45,7 +48,7 @@ func (p Params) Solve(vectors *solver.Vectors, classes []modelio.Class) ([]Solve
 	solved := make([][]Solved, len(models))
 	err := parallel(len(models), func(i int) (err error) {
 		m := models[i]
-		m.M, m.Model, m.Method = features, p.Model.String(), p.Method.String()
+		m.M, m.Model, m.Method, m.Classifier = features, p.Model.String(), p.Method.String(), p.classifier()
 		if solved[i], err = p.solve(set, m); err != nil {
 			err = fmt.Errorf("%s: %w", m.Problem, err)
 		}
@@ -101,13 +104,21 @@ func (p Params) solvePath(problem Problem, m modelio.ModelRow) (records []Solved
 		return nil, err
 	}
 	for _, s := range solutions {
-		if slices.ContainsFunc(s.Models, func(m modelio.ModelRow) bool { return math.IsNaN(m.Intercept) }) {
-			records = append(records, Solved{Warnings: []string{fmt.Sprintf("%s, k = %d: the weights are infinite, and contradict each other where two such features are missing: "+
-				"the intercept is NaN; a --smoothing above 0 avoids that", m.Problem, s.model().K)}})
+		if hasNaN(s.Models) && !Fitted(m.Classifier) {
+			records = append(records, Solved{Warnings: []string{contradiction(s.model())}})
 		}
 		records = append(records, Solved{Solution: &s})
 	}
 	return append(records, Solved{Path: path}), nil
+}
+
+func hasNaN(models []modelio.ModelRow) bool {
+	return slices.ContainsFunc(models, func(m modelio.ModelRow) bool { return math.IsNaN(m.Intercept) })
+}
+
+func contradiction(m modelio.ModelRow) string {
+	return fmt.Sprintf("%s, k = %d: the weights are infinite, and contradict each other where two such features are missing: "+
+		"the intercept is NaN; a --smoothing above 0 avoids that", m.Problem, m.K)
 }
 
 // CollectVectors adds up the pieces of the histogram, whose classes are numbered.

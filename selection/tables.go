@@ -16,6 +16,7 @@ type Tables struct {
 	Verdict   *modelio.Verdict // if not nil, nothing else is written
 	solutions []Solution
 	selected  map[modelio.Key][]Feature
+	models    []modelio.ModelRow
 	features  []modelio.FeatureRow
 	path      []modelio.PathRow
 	Buckets   []modelio.BucketRow
@@ -50,11 +51,15 @@ func (t *Tables) Rank() error {
 	slices.SortFunc(t.path, func(a, b modelio.PathRow) int { return a.Key().Compare(b.Key()) })
 	for _, s := range t.solutions {
 		key := s.model().Key()
-		rows := s.selectedRows(t.selected[key])
+		models, rows := s.selectedRows(t.selected[key])
 		delete(t.selected, key)
 		if err := compareSolution(rows, s); err != nil {
 			return err
 		}
+		if hasNaN(models) && !hasNaN(s.Models) {
+			t.Warnings = append(t.Warnings, contradiction(models[0]))
+		}
+		t.models = append(t.models, models...)
 		t.features = append(t.features, rows...)
 	}
 	for key := range t.selected {
@@ -83,11 +88,7 @@ func (t *Tables) Write(ctx context.Context, guard *modelio.Guard, a *modelio.Ana
 	if err != nil {
 		return nil, err
 	}
-	var models []modelio.ModelRow
-	for _, s := range t.solutions {
-		models = append(models, s.Models...)
-	}
-	model, err := modelio.WriteModels(ctx, guard, models, a)
+	model, err := modelio.WriteModels(ctx, guard, t.models, a)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,9 @@ func (p Params) Validate() error {
 	if p.Weights != "" && !slices.Contains(modelio.WeightNames, p.Weights) {
 		return modelio.Usagef("--weights=%s: must be one of %s", p.Weights, strings.Join(modelio.WeightNames, ", "))
 	}
+	if err := p.validateClassifier(); err != nil {
+		return err
+	}
 	for _, a := range p.Smoothing {
 		if !solver.InRange(a) {
 			return modelio.Usagef("--smoothing=%v: must be 0 or a number from %g to %g", a, solver.Least, solver.Most)
@@ -41,4 +44,22 @@ func (p Params) Validate() error {
 		return modelio.Usagef("--strategy: %w", err)
 	}
 	return p.Pruning.Validate()
+}
+
+// Limits of Params.C.
+const (
+	LeastC = 1e-9
+	MostC  = 1e9
+)
+
+func (p Params) validateClassifier() error {
+	switch c := p.classifier(); {
+	case !slices.Contains(modelio.Classifiers, c):
+		return modelio.Usagef("--classifier=%s: must be one of %s", c, strings.Join(modelio.Classifiers, ", "))
+	case Fitted(c) && !(p.C >= LeastC && p.C <= MostC):
+		return modelio.Usagef("--c=%v: must be a number from %g to %g", p.C, LeastC, MostC)
+	case !Fitted(c) && p.C != 0:
+		return modelio.Usagef("--c=%v: is for --classifier=logistic and svm; naive Bayes has --smoothing", p.C)
+	}
+	return nil
 }

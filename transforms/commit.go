@@ -23,6 +23,8 @@ type CommitParams struct {
 	Output string
 	Counts *modelio.Counts // the input of a selection; nil if the run counted
 
+	Model *modelio.Counts // the run whose model was applied; nil if the run has one of its own
+
 	Analyzer *modelio.Analyzer // nil if it is unknown
 }
 
@@ -68,7 +70,7 @@ func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, outcome func
 func (p CommitParams) manifest(a Reconciled) modelio.Manifest {
 	m := modelio.Manifest{
 		Run: p.Run, Finished: time.Now().UTC(), Analyzer: p.Analyzer, Classes: a.Classes, Features: a.Features, Inputs: a.Inputs,
-		Counts: p.Counts, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings,
+		Counts: p.Counts, Model: p.Model, Read: a.Documents, Drops: a.Drops, Examples: a.Examples, Warnings: a.Warnings,
 		Rejected: a.Rejected, Corrupt: a.Corrupt, MoreLabels: a.MoreLabels, Pruning: a.Pruning,
 	}
 	if p.Counts == nil { // else the parts belong to another run

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -129,13 +128,10 @@ type countFn struct {
 
 // found is what the workers of one bundle have found together.
 type found struct {
+	sums
 	distinct kernel.Sketch
-
-	mu      sync.Mutex
-	totals  Totals
-	shown   int64 // by the counter of features
-	labels  map[string]bool
-	refused *Totals // why the reading has ended early, if it has
+	shown    int64 // by the counter of features
+	labels   map[string]bool
 }
 
 func (f *countFn) Setup() {
@@ -184,24 +180,7 @@ func (f *countFn) FinishBundle(_ context.Context, emitBlock func(int, []byte), e
 	if err := f.workers.Finish(emitBlock); err != nil {
 		return err
 	}
-	totals := f.found.totals
-	if f.found.refused != nil {
-		totals = *f.found.refused
-	}
-	totals.normalize()
-	pieces, err := totals.pieces()
-	return emitRecords(emitTotals, pieces, err)
-}
-
-// refuse ends the reading of an input that is wrong. Reconcile reports why, so it is not an error of the bundle.
-func (f *found) refuse(t Totals) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.refused == nil {
-		f.refused = &Totals{}
-	}
-	f.refused.add(t)
-	return pool.ErrStop
+	return f.found.emit(emitTotals)
 }
 
 // admit reports whether there may be a class of this label. Each worker asks once for each label.
@@ -213,12 +192,6 @@ func (f *found) admit(label string, most int) bool {
 	}
 	f.labels[label] = true
 	return true
-}
-
-func (f *found) add(t Totals) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.totals.add(t)
 }
 
 // countWorker is the state of one goroutine: it counts documents in its own tables.
@@ -299,66 +272,33 @@ func (w *countWorker) newCounter() *kernel.Counter {
 	return kernel.NewCounter(config)
 }
 
-// read counts the documents of one range. A file with wrong content is not an error, because a retry would not help: it is
-// reported to Reconcile.
+// read counts the documents of one range.
 func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
-	var read Totals
-	options := w.Params.Rejects.collect(&read)
-	options.Reading = w.Params.Reading
-	reader, err := corpusio.Open(ctx, r, options)
+	read, err := readRange(ctx, r, w.Params.Reading, w.Params.Rejects, w.document, func(bytes, documents int64) { w.show(ctx, bytes, documents) })
 	if err != nil {
 		return err
 	}
-	documents, shown := int64(0), int64(0)
-	var d corpusio.Document
-	for reader.Next(&d) {
-		if d.Weight != 1 {
-			if err := w.addWeighted(&d); err != nil {
-				return errors.Join(err, reader.Abandon())
-			}
-		} else if err := w.add(&d); errors.Is(err, kernel.ErrOverflow) {
-			return errors.Join(w.found.refuse(Totals{TooLarge: true}), reader.Abandon())
-		} else if err != nil { // its values cannot be counted
-			read.Corrupt = append(read.Corrupt, *r.File.Fault(d.Offset, err.Error()))
-			w.totals.add(read)
-			return reader.Abandon()
-		}
-		if w.counter.Full() {
-			if err := w.makeRoom(); err != nil {
-				return errors.Join(err, reader.Abandon())
-			}
-		}
-		if documents++; documents == 1000 {
-			w.show(ctx, reader.BytesRead()-shown, documents)
-			shown, documents = reader.BytesRead(), 0
-			if err := context.Cause(ctx); err != nil {
-				return errors.Join(err, reader.Abandon())
-			}
-		}
+	if len(read.Headers) > 0 {
+		return w.found.refuse(Totals{Headers: read.Headers})
 	}
-	err = reader.Close()
-	w.show(ctx, r.End-r.Start-shown, documents)
-	var header *corpusio.HeaderError
-	if errors.As(err, &header) {
-		return w.found.refuse(Totals{Headers: []corpusio.HeaderError{*header}})
-	}
-	var corrupt *corpusio.CorruptError
-	if errors.As(err, &corrupt) {
-		if w.Params.Reading.Skips(r.File) {
-			read.Skipped = append(read.Skipped, *corrupt)
-		} else {
-			read.Corrupt = append(read.Corrupt, *corrupt)
-		}
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
-	read.Spans = []corpusio.Span{reader.Span()}
-	skipped := reader.Skipped()
-	read.Drops.BlankLines, read.Drops.Headers, read.Drops.OtherRecords = skipped.Blank, skipped.Headers, skipped.Records
-	read.Drops.OtherClasses.Documents, read.OtherLabels = skipped.OtherClasses, skipped.OtherLabels
 	w.totals.add(read)
+	return nil
+}
+
+// document counts a document.
+func (w *countWorker) document(d *corpusio.Document) error {
+	if d.Weight != 1 {
+		if err := w.addWeighted(d); err != nil {
+			return err
+		}
+	} else if err := w.add(d); errors.Is(err, kernel.ErrOverflow) {
+		return w.found.refuse(Totals{TooLarge: true})
+	} else if err != nil { // its values cannot be counted
+		return &unusableError{err}
+	}
+	if w.counter.Full() {
+		return w.makeRoom()
+	}
 	return nil
 }
 

@@ -44,6 +44,8 @@ type ReconcileParams struct {
 	Selection bool
 	Positive  string
 	Strategy  selection.Strategy
+
+	Scanned bool // the documents were read by a step that does not count them, see scan
 }
 
 // Reconcile checks that every byte of the input was read exactly once, that the sums of the parts equal the totals that were
@@ -116,6 +118,11 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 		return a, err
 	}
 	a.Inputs = inputs(t.Spans, p.Empty)
+	if p.Scanned {
+		a.Documents = t.Classes[""].Documents
+		a.Warnings = warnings(a, p.Empty)
+		return a, nil
+	}
 	for _, label := range labels {
 		c := t.Classes[label]
 		documents := &c.Documents

@@ -270,6 +270,7 @@ type Reconciled struct {
 	Warnings []string
 
 	MoreLabels int64 // see Totals
+	Documents  int64 // with ReconcileParams.Scanned
 
 	// Of PruneFeatures, which sets the plan first.
 	Plan    *selection.PruningPlan

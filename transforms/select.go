@@ -17,8 +17,8 @@ func init() {
 
 // SelectParams are the parameters of SelectFeatures.
 type SelectParams struct {
-	Source    countio.Source // where the parts are
-	Documents bool           // the counts are documents; default: occurrences
+	Source  countio.Source // where the parts are
+	Counted selection.Counted
 
 	Pruning selection.Pruning // that of the histogram
 	Threads int               // as in CountParams
@@ -80,7 +80,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, element []byte, solved fu
 }
 
 func (f *selectFn) pick(ctx context.Context, part Part, emit pool.Emitter) error {
-	return selection.Pick(ctx, f.Params.Source, f.pruner, f.Params.Documents, part.Name, f.solutions, MaxElement/2, func(s selection.Selected) error {
+	return selection.Pick(ctx, f.Params.Source, f.pruner, f.Params.Counted, part.Name, f.solutions, MaxElement/2, func(s selection.Selected) error {
 		return emitRecord(func(b []byte) { emit(0, b) }, s)
 	})
 }

@@ -27,6 +27,9 @@ func compareFeature(got, want modelio.FeatureRow, resolution float64) error {
 	if got.Rank != want.Rank || got.Feature != want.Feature || got.FeatureID != want.FeatureID || got.Class != want.Class {
 		return fmt.Errorf("rank %d has %q of class %s, but recomputed %q of class %s", got.Rank, got.Feature, got.Class, want.Feature, want.Class)
 	}
+	if got.Classifier != want.Classifier {
+		return fmt.Errorf("feature %q has the classifier %q, and its model %q", got.Feature, got.Classifier, want.Classifier)
+	}
 	if got.CountPositive != want.CountPositive || got.CountNegative != want.CountNegative {
 		return fmt.Errorf("feature %q has the counts %v and %v, but recomputed %v and %v", got.Feature, got.CountPositive, got.CountNegative, want.CountPositive, want.CountNegative)
 	}

@@ -22,6 +22,8 @@ type Counts struct {
 	named    map[string]featureCounts // of the features that the other files name; the zero value if a feature has none
 	problems *selection.Problems
 
+	needsOccurrences bool // see selection.Params
+
 	last    selection.Problem // rows of a problem follow each other
 	lastKey [3]string         // problem, model and method
 }
@@ -33,6 +35,7 @@ type featureCounts struct {
 	labels      []string
 	counts      []float64 // those that the model counts
 	documents   []float64 // nil if they are unknown, or are the counts
+	byClass     []float64 // occurrences
 	occurrences float64   // in all classes
 }
 
@@ -50,12 +53,14 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 	for _, b := range run.Buckets {
 		r.named[b.Feature] = featureCounts{}
 	}
+	var sel selection.Params
 	if len(run.Models) > 0 {
 		model, err := solver.ParseModel(run.Models[0].Model)
 		if err != nil {
 			return nil, "", err
 		}
-		r.documents = selection.Params{Model: model, Weights: run.Manifest.Options["weights"]}.CountsDocuments()
+		sel = selection.Params{Model: model, Weights: run.Manifest.Options["weights"], Classifier: run.Models[0].Classifier}
+		r.documents = sel.CountsDocuments()
 	}
 	classes := run.Manifest.Classes
 	r.classes = countio.ClassesOf(selection.Labels(classes))
@@ -80,7 +85,7 @@ func ReadCounts(ctx context.Context, run modelio.Published) (*Counts, string, er
 		return nil, "", err
 	}
 	vectors, err := vectorsOf(r.histogram, len(classes))
-	return &Counts{named: r.named, problems: selection.NewProblems(vectors, classes)}, finding, err
+	return &Counts{named: r.named, problems: selection.NewProblems(vectors, classes), needsOccurrences: sel.NeedsOccurrences()}, finding, err
 }
 
 // source returns where the counts are that the run was made from, and their files.
@@ -146,6 +151,7 @@ func (r *countsReader) keep(f *countio.Feature) error {
 		return nil
 	}
 	c := featureCounts{found: true, id: r.source.IDOf(f, name), counts: slices.Clone(r.counts)}
+	c.byClass = slices.Clone(f.Occurrences)
 	for i, class := range f.Classes {
 		c.labels = append(c.labels, r.classes.Labels[class])
 		c.occurrences += f.Occurrences[i]

@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,6 +68,9 @@ func checkModel(run modelio.Published, counts *Counts, rows []modelio.ModelRow, 
 	if err := selection.ValidateProblem(run.Manifest.Classes, rows); err != nil {
 		return "", err
 	}
+	if err := checkClassifier(run.Manifest.Options, rows); err != nil {
+		return "", err
+	}
 	if m.M != run.Manifest.M() || !isCertificate(m.Certificate) {
 		return "", fmt.Errorf("the model was selected from %d features and has the certificate %q; the manifest has %d features", m.M, m.Certificate, run.Manifest.M())
 	}
@@ -92,25 +97,50 @@ func checkModel(run modelio.Published, counts *Counts, rows []modelio.ModelRow, 
 		if c.documents != nil {
 			feature.Documents = problem.Counts(c.labels, func(i int) float64 { return c.documents[i] })
 		}
+		if counts.needsOccurrences {
+			feature.Occurrences = problem.Counts(c.labels, func(i int) float64 { return c.byClass[i] })
+		}
 		features = append(features, feature)
 	}
 	solution, err := problem.Evaluate(rows, features)
 	if err != nil {
 		return "", err
 	}
+	models, recomputedRows := solution.Rows(features)
 	for i, row := range rows {
-		if err := compareModel(row, solution.Models[i], solution.Resolution()); err != nil {
+		want := models[i]
+		if selection.Fitted(m.Classifier) && !math.IsNaN(row.Intercept) { // to documents, which are not read
+			want.Intercept = row.Intercept
+		}
+		if err := compareModel(row, want, solution.Resolution()); err != nil {
 			return "", err
 		}
 	}
-	for i, f := range solution.Rows(features) {
-		if err := compareFeature(published[i], f, solution.Resolution()); err != nil {
+	for i, want := range recomputedRows {
+		if selection.Fitted(m.Classifier) && !math.IsNaN(published[i].Weight) {
+			want.Weight = published[i].Weight
+		}
+		if err := compareFeature(published[i], want, solution.Resolution()); err != nil {
 			return "", err
 		}
 	}
-	recomputed := solution.Models[0]
-	return fmt.Sprintf("%s: recomputed gain %s of %s, upper bound %s at α = %s", modelName(run, m), formatGain(recomputed.Gain),
-		plural(m.K, "feature"), formatGain(recomputed.UpperBoundGain), formatAlphas(rows)), nil
+	recomputed, fitted := solution.Models[0], ""
+	if selection.Fitted(m.Classifier) {
+		fitted = "; weights of " + m.Classifier + " not recomputed, they need the documents"
+	}
+	return fmt.Sprintf("%s: recomputed gain %s of %s, upper bound %s at α = %s%s", modelName(run, m), formatGain(recomputed.Gain),
+		plural(m.K, "feature"), formatGain(recomputed.UpperBoundGain), formatAlphas(rows), fitted), nil
+}
+
+// checkClassifier compares the classifier of a model with the options.
+func checkClassifier(options map[string]string, rows []modelio.ModelRow) error {
+	want := cmp.Or(options["classifier"], modelio.DefaultClassifier(rows[0].Model))
+	for _, m := range rows {
+		if m.Classifier != want {
+			return fmt.Errorf("the classifier is %q, but the options of the run say %q", m.Classifier, want)
+		}
+	}
+	return nil
 }
 
 // modelName names a model, as briefly as the run allows.

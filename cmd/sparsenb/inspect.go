@@ -52,7 +52,13 @@ not repeat the search that proved a model optimal.
 				}
 				runs = append(runs, p)
 			}
-			if len(runs) == 2 {
+			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() }) {
+				for _, p := range runs {
+					if err := printApplied(ctx, stdout, p); err != nil {
+						return err
+					}
+				}
+			} else if len(runs) == 2 {
 				if err := comparable(runs[0], runs[1]); err != nil {
 					return err
 				}

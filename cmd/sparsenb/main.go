@@ -35,7 +35,9 @@ type command struct {
 	prepare func(fs *flag.FlagSet) func(ctx context.Context, args []string) error
 }
 
-func commands() []command { return []command{train, count, selectCommand, check, inspect, version} }
+func commands() []command {
+	return []command{train, count, selectCommand, predict, check, inspect, version}
+}
 
 // sparsenb runs the program and returns its exit code.
 //

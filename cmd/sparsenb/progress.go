@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 type reporter struct {
 	w        io.Writer
 	total    int64  // bytes of input; 0 if there is no text to read
-	noun     string // name of a feature, in the singular
+	noun     string // name of a feature, in the singular; empty if none are counted
 	after    string // name of the step after reading
 	terminal bool
 	interval time.Duration // between lines
@@ -50,6 +51,8 @@ func startReporter(w io.Writer, run modelio.Run, total int64, terminal bool, now
 		r.after = "merging"
 	case run.Verb == "select":
 		r.after = "solving"
+	case slices.Contains(applying, run.Verb):
+		r.noun, r.after = "", "writing"
 	case v.Buckets > 0:
 		r.after = "merging, solving, and reading the text again for bucket names"
 	}
@@ -88,8 +91,7 @@ func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 		return fmt.Sprintf("running for %s; the engine has reported no progress yet", now.Sub(r.started).Round(time.Second))
 	}
 	if p.Bytes >= r.total {
-		return fmt.Sprintf("read %s, %s, about %s; %s",
-			humanize.Bytes(uint64(r.total)), report.Plural(p.Documents, "document"), report.Plural(p.Features, r.noun), after)
+		return fmt.Sprintf("read %s, %s; %s", humanize.Bytes(uint64(r.total)), r.found(p), after)
 	}
 	elapsed := now.Sub(r.started)
 	rate := float64(p.Bytes) / max(elapsed.Seconds(), 1e-9)
@@ -97,9 +99,20 @@ func (r *reporter) line(p pipeline.Progress, now time.Time) string {
 	if p.Bytes > 0 {
 		left = fmt.Sprintf(", %v left", time.Duration(float64(r.total-p.Bytes)/rate*float64(time.Second)).Round(time.Second))
 	}
-	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s, about %s%s",
-		humanize.Bytes(uint64(p.Bytes)), humanize.Bytes(uint64(r.total)), 100*p.Bytes/r.total,
-		humanize.Bytes(uint64(rate)), report.Plural(p.Documents, "document"), report.Plural(p.Features, r.noun), left)
+	return fmt.Sprintf("read %s of %s (%d %%), %s/s, %s%s",
+		humanize.Bytes(uint64(p.Bytes)), humanize.Bytes(uint64(r.total)), 100*p.Bytes/r.total, humanize.Bytes(uint64(rate)), r.found(p), left)
+}
+
+// applying are the commands that apply a model to documents.
+var applying = []string{"predict", "evaluate", "transform"}
+
+// found is what was found in the text.
+func (r *reporter) found(p pipeline.Progress) string {
+	documents := report.Plural(p.Documents, "document")
+	if r.noun == "" {
+		return documents
+	}
+	return documents + ", about " + report.Plural(p.Features, r.noun)
 }
 
 // read returns how much text a finished job has read, which shows whether any was read twice.

@@ -16,15 +16,17 @@ type selectionFlags struct {
 	k, smoothing                      list
 	model, method, strategy, positive *string
 	pruning                           pruningFlags
+	classifier                        classifierFlags
 }
 
 func addSelectionFlags(fs *flag.FlagSet) *selectionFlags {
 	f := &selectionFlags{
-		pruning:  addPruningFlags(fs),
-		model:    fs.String("model", "multinomial", "=NAME naive Bayes model: multinomial (occurrences of a feature) or bernoulli (documents that contain it)"),
-		method:   fs.String("method", string(solver.NFS), "=NAME selection method: nfs (naive feature selection, with a bound on its distance from the optimum), or a baseline that ranks features by a statistic: "+baselines()),
-		strategy: fs.String("strategy", modelio.OneVersusRest, "=NAME with more than two classes: ovr (each class against the rest), ovo (each pair of classes) or joint (one set of features for all classes)"),
-		positive: fs.String("positive", "", "=LABEL class whose features get positive weights (default: the last label in byte order; with more than two classes, each class in turn)"),
+		pruning:    addPruningFlags(fs),
+		classifier: addClassifierFlags(fs),
+		model:      fs.String("model", "multinomial", "=NAME naive Bayes model: multinomial (occurrences of a feature) or bernoulli (documents that contain it)"),
+		method:     fs.String("method", string(solver.NFS), "=NAME selection method: nfs (naive feature selection, with a bound on its distance from the optimum), or a baseline that ranks features by a statistic: "+baselines()),
+		strategy:   fs.String("strategy", modelio.OneVersusRest, "=NAME with more than two classes: ovr (each class against the rest), ovo (each pair of classes) or joint (one set of features for all classes)"),
+		positive:   fs.String("positive", "", "=LABEL class whose features get positive weights (default: the last label in byte order; with more than two classes, each class in turn)"),
 	}
 	fs.Var(&f.smoothing, "smoothing", "=A pseudo-count added to every count, scikit-learn's alpha; a list such as 0.1,1 makes one model for each (default 1)")
 	fs.Var(&f.k, "k", "=K number of features to select: a number; a percentage of all distinct features, such as 1%; or a rule: auto:gain=99% (the fewest with 99% of the gain of all), auto:knee (the knee of the gain curve), auto:fdr=0.05 (those significant at this false discovery rate; for --model=bernoulli only). A list such as 10,100,1% makes one model for each")
@@ -54,6 +56,7 @@ func (f *selectionFlags) parse(ctx context.Context, weights string) (s selection
 		"model": *f.model, "method": *f.method, "strategy": *f.strategy, "positive": *f.positive, "weights": weights,
 	}
 	maps.Copy(options, f.pruning.options())
+	maps.Copy(options, f.classifier.options())
 	if s, err = selection.ParseParams(options); err != nil {
 		return s, modelio.Usagef("%w", err)
 	}

@@ -21,6 +21,9 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
+	if p.Manifest.AppliesModel() {
+		return printApplied(ctx, w, p)
+	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
 		warn("%s", warning)
@@ -39,6 +42,9 @@ func printRun(w io.Writer, s report.Summary) {
 	}
 	if s.Weights != "" {
 		printf(w, "%s\n", s.Weights)
+	}
+	if s.Classifier != "" {
+		printf(w, "%s\n", s.Classifier)
 	}
 	for _, m := range s.Models {
 		printf(w, "\n")

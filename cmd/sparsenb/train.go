@@ -44,6 +44,7 @@ or --runner=dataflow; see docs/engines.md. Beam's other flags are accepted, too.
 Other commands (sparsenb help COMMAND):
   count     count the features of documents
   select    select features from counts, without reading the text
+  predict   predict the classes of documents with a model
   check     show how documents are read, and find mistakes, without a run
   inspect   show, verify or compare published runs
   version   print the version

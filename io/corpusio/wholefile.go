@@ -2,7 +2,7 @@ package corpusio
 
 import "context"
 
-// wholeFile is the format of plain text that is one document, with the label of the file. Folders of such files are what
+// wholeFile is the format of plain text that is one document, with the label of the file if it has one. Folders of such files are what
 // scikit-learn's load_files reads.
 type wholeFile struct{}
 

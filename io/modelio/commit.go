@@ -93,7 +93,13 @@ func ReadState(ctx context.Context, dir string) (s State, err error) {
 }
 
 // folders are the folders with the parts of a run.
-var folders = []string{countio.PartFolder, countio.IDFFolder}
+var folders = func() []string {
+	list := []string{countio.PartFolder, countio.IDFFolder}
+	for _, table := range sharded {
+		list = append(list, strings.TrimSuffix(table, path.Ext(table)))
+	}
+	return list
+}()
 
 // list returns the names in an output folder and in its folders of parts.
 func list(ctx context.Context, store fileio.Store, dir string) (names []string, err error) {

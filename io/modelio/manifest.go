@@ -41,7 +41,9 @@ type Manifest struct {
 	Finished time.Time            `json:"finished"`
 	Analyzer *Analyzer            `json:"analyzer,omitempty"` // null for a custom table
 	Classes  []Class              `json:"classes"`
-	Features int64                `json:"features"` // m, unless features were pruned
+	Model    *Counts              `json:"model,omitempty"`     // the run whose model was applied, see AppliesModel
+	Read     int64                `json:"documents,omitempty"` // of such a run
+	Features int64                `json:"features"`            // m, unless features were pruned
 	Inputs   []Input              `json:"inputs,omitempty"`
 	Counts   *Counts              `json:"counts,omitempty"` // the input of select
 	Drops    Drops                `json:"drops"`
@@ -75,6 +77,9 @@ func (m Manifest) Parts() (parts []tableio.FileSum) {
 // SameHash reports whether feature_id in the tables of the run uses the current hash.
 func (m Manifest) SameHash() bool { return m.Tables == tableio.FormatVersion }
 
+// AppliesModel reports whether the run applied the model of another run to documents. It has no model of its own.
+func (m Manifest) AppliesModel() bool { return m.Model != nil }
+
 // Class is a class and its totals. Documents is null if only counts are known.
 type Class struct {
 	Label     string  `json:"label"`
@@ -89,7 +94,8 @@ type Input struct {
 	CRC32C string `json:"crc32c,omitempty"`
 }
 
-// Counts is the input of select: the output folder of a run, or a custom table.
+// Counts is the input of select: the output folder of a run, or a custom table. Of predict and the like it is the run of the
+// model.
 type Counts struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size,omitempty"`

@@ -31,7 +31,7 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if _, found, err := readJSON[Success](ctx, dir, SuccessFile); err != nil || !found {
 		return p, cmp.Or(err, NotPublished(dir, SuccessFile))
 	}
-	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" {
+	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" || p.Manifest.AppliesModel() {
 		return p, err
 	}
 	if p.Models, err = readRows[ModelRow](ctx, dir, ModelFile); err != nil {
@@ -40,6 +40,7 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if p.Features, err = readRows[FeatureRow](ctx, dir, FeaturesFile); err != nil {
 		return p, err
 	}
+	p.setClassifiers()
 	if p.Path, err = readRows[PathRow](ctx, dir, PathFile); err != nil {
 		return p, err
 	}

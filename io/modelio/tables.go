@@ -21,10 +21,14 @@ const (
 )
 
 // artefacts are the files that a run may write, and remove.
-var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, ManifestFile}
+var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, PredictionsFile, ManifestFile}
+
+// sharded are the artefacts that may be folders of files, see ShardName.
+var sharded = []string{PredictionsFile}
 
 func isArtefact(name string) bool {
-	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name)
+	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name) ||
+		slices.ContainsFunc(sharded, func(table string) bool { return isShard(table, name) })
 }
 
 // The marks of the state of a run.
@@ -81,6 +85,8 @@ type FeatureRow struct {
 	// Documents with the feature; null if only its occurrences are known.
 	DocumentsPositive *int64 `parquet:"documents_positive,optional"`
 	DocumentsNegative *int64 `parquet:"documents_negative,optional"`
+
+	Classifier string `parquet:"classifier,dict"` // that of the model; see Classifiers
 }
 
 // Key is that of the model.
@@ -124,6 +130,8 @@ type ModelRow struct {
 	// counts or their statistics are equal. The order of the features decided.
 	TiedSelected int64 `parquet:"tied_selected"`
 	TiedLeftOut  int64 `parquet:"tied_left_out"`
+
+	Classifier string `parquet:"classifier"` // one of Classifiers: how the intercept and the weights were computed
 }
 
 // Key is that of the model.

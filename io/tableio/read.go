@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -24,14 +25,24 @@ func Open(f fileio.File, size int64) (*parquetio.File, error) {
 	return file, CheckVersion(version)
 }
 
-// Read calls visit with every row of a Parquet file that has the columns of T, in file order. Errors name the file.
+// Extended is implemented by types of rows with columns that were added later: files that were written before lack them.
+type Extended interface {
+	AddedColumns() []string
+}
+
+// Read calls visit with every row of a Parquet file that has the columns of T, in file order. A file may lack the added
+// columns of an [Extended] T, which are then zero. Errors name the file.
 func Read[T any](ctx context.Context, name string, visit func(*T) error) error {
 	return with(ctx, name, func(file *parquetio.File) error {
 		var r *parquet.GenericReader[T]
 		err := file.Do(func() error {
 			schema := parquet.SchemaOf(new(T))
+			var added []string
+			if e, ok := any(*new(T)).(Extended); ok {
+				added = e.AddedColumns()
+			}
 			for _, column := range schema.Columns() {
-				if _, ok := file.Schema().Lookup(column...); !ok {
+				if _, ok := file.Schema().Lookup(column...); !ok && !slices.Contains(added, column[0]) {
 					return fmt.Errorf("column %q is missing", column[0])
 				}
 			}

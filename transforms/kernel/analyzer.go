@@ -63,6 +63,9 @@ func ParseForm(name string) (Form, error) {
 // TokenPattern matches a word. It is the default token_pattern of CountVectorizer.
 const TokenPattern = `(?u)\b\w\w+\b`
 
+// MaxNgram is the largest Analyzer.Max.
+const MaxNgram = 100
+
 // Analyzer defines the features of a text: its n-grams of Min to Max units. The zero value means single words in lower case.
 //
 // The text is first valid UTF-8, then normalized, then in lower case, then without accents, then split.

@@ -46,9 +46,10 @@ type Counter struct {
 	grams    grams
 	stop     *table // the stop words, unless features are single words: then they are in the table of each class
 	batch    []occurrence
-	visit    func(name []byte) // gets the features instead of the tables; nil unless a caller needs them
-	touched  uint32            // keeps the compiler from removing loads
-	valued   *valued           // nil unless values are added up
+	visit    func(name []byte)                     // gets the features instead of the tables; nil unless a caller needs them
+	touched  uint32                                // keeps the compiler from removing loads
+	valued   *valued                               // nil unless values are added up
+	lookUp   func(batch []occurrence, text []byte) // gets the batches instead of the tables; nil unless of a Vectorizer
 	classes  map[string]*class
 	memory   int   // of the tables
 	full     bool  // a count may overflow soon, or the tables may not grow
@@ -352,6 +353,11 @@ func (c *Counter) add(cl *class, text []byte, start, end int32) {
 // countBatch counts the occurrences of the batch. It loads all their entries first, because a large table is not in the
 // cache, and the processor can wait for several loads at once.
 func (c *Counter) countBatch(cl *class, text []byte) {
+	if c.lookUp != nil {
+		c.lookUp(c.batch, text)
+		c.batch = c.batch[:0]
+		return
+	}
 	if c.valued != nil {
 		c.collectBatch(text)
 		return

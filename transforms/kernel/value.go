@@ -181,23 +181,35 @@ func (v *valued) grow() {
 	}
 }
 
-// weigh replaces the values of the document by their weights in units, and returns their sum. The features are in the order
-// in which the document has them, so sums of floating-point numbers are the same wherever it is counted.
-func (v *valued) weigh() (total int64, err error) {
+// weigh replaces the values of the document by their weights times the divisor. The features are in the order in which the
+// document has them, so sums of floating-point numbers are the same wherever it is counted.
+func (v *valued) weigh() (divisor float64, err error) {
 	for i := range v.features {
 		switch f := &v.features[i]; {
 		case v.weights.Scheme == Binary:
 			f.value = 1
 		case v.weights.Scheme != Log && !v.weights.Sublinear:
 		case f.value < 1:
-			return 0, &ValueError{string(f.name), fmt.Sprintf("has the value %v; a logarithm needs values of at least 1", f.value)}
+			return 0, noLogarithm(string(f.name), f.value)
 		default:
 			f.value = 1 + logOf(f.value)
 		}
 	}
-	divisor := 1.0
 	if v.weights.Scheme == TFIDF {
-		divisor = v.scaleByIDF()
+		return v.scaleByIDF(), nil
+	}
+	return 1, nil
+}
+
+func noLogarithm(name string, value float64) error {
+	return &ValueError{name, fmt.Sprintf("has the value %v; a logarithm needs values of at least 1", value)}
+}
+
+// round writes the weights of the document in units, and returns their sum.
+func (v *valued) round() (total int64, err error) {
+	divisor, err := v.weigh()
+	if err != nil {
+		return 0, err
 	}
 	v.units = v.units[:0]
 	var rounding Rounding
@@ -284,6 +296,23 @@ func (c *Counter) collectBatch(text []byte) {
 
 // addValues is AddFeatures for real values.
 func (c *Counter) addValues(label []byte, features []feature.Value) error {
+	if err := validateValues(features); err != nil {
+		return err
+	}
+	c.collectFeatures(features)
+	total, err := c.valued.round()
+	if err == nil {
+		if cl := c.startDocument(label); cl != nil {
+			err = c.addUnits(cl, total)
+			c.endDocument(cl)
+		}
+	}
+	c.valued.clear()
+	return err
+}
+
+// validateValues returns a *ValueError if the features of a document cannot be added up.
+func validateValues(features []feature.Value) error {
 	names := 0
 	for _, f := range features {
 		switch names += len(f.Name); {
@@ -295,16 +324,7 @@ func (c *Counter) addValues(label []byte, features []feature.Value) error {
 			return &ValueError{string(f.Name), fmt.Sprintf("is one of a document whose names have more than %d bytes", MaxNameBytes/3)}
 		}
 	}
-	c.collectFeatures(features)
-	total, err := c.valued.weigh()
-	if err == nil {
-		if cl := c.startDocument(label); cl != nil {
-			err = c.addUnits(cl, total)
-			c.endDocument(cl)
-		}
-	}
-	c.valued.clear()
-	return err
+	return nil
 }
 
 // collectFeatures adds features to the current document.
@@ -332,7 +352,7 @@ func (c *Counter) collectFeatures(features []feature.Value) {
 
 // addText adds the current document, which is a text.
 func (c *Counter) addText(cl *class) {
-	total, err := c.valued.weigh()
+	total, err := c.valued.round()
 	if err == nil {
 		err = c.addUnits(cl, total)
 	}

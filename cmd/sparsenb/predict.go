@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/pipeline"
+)
+
+var predict = command{
+	name: "predict",
+	manual: `Usage: sparsenb predict --model_dir=DIR --input=GLOB --output=DIR [flags]
+       sparsenb predict --model_dir=DIR <FILE >FILE
+
+Applies a model to documents. With --output, it writes predictions.parquet: a row
+for each document and k, with the predicted label, its score and the logarithm
+of its probability. Input files are those of "sparsenb train", except that
+documents need no label.
+
+Without --input and --output, it reads a document from each line of standard
+input, as label<TAB>text or text alone, and writes a line for each to standard
+output: label<TAB>probability<TAB>text. This needs a model of one k, or --k.
+
+The words are found as the model says; they need no flags. Words that the model
+does not have are ignored.
+`,
+	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
+		apply := addApplyFlags(fs)
+		apply.reading.addIDFlag(fs)
+		reasons := fs.String("explain", "0", "=N also list the N features that weighed most in each decision")
+		shards := fs.String("shards", "1", "=N number of files that the predictions are written to, 1 to 10000")
+		return func(ctx context.Context, args []string) error {
+			if err := noArguments(args); err != nil {
+				return err
+			}
+			m, chosen, err := apply.open(ctx)
+			if err != nil {
+				return err
+			}
+			p := pipeline.Predictions{Model: chosen}
+			if p.Reasons, err = parseInt("explain", *reasons); err != nil {
+				return err
+			}
+			if p.Reasons < 0 || p.Reasons > maxReasons {
+				return modelio.Usagef("--explain=%d: must be 0 to %d", p.Reasons, maxReasons)
+			}
+			n, err := parseInt("shards", *shards)
+			if err != nil {
+				return err
+			}
+			d, err := apply.documents(ctx, m, n, false)
+			run := pipeline.NewApplyRun("predict", versionString(), d, chosen, p.Options())
+			if err != nil {
+				return pipeline.Refuse(ctx, *apply.output, run, err)
+			}
+			runner, err := apply.setRunner(&d)
+			if err != nil {
+				return err
+			}
+			if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
+				return err
+			}
+			return launch(ctx, runner, *apply.output, run, size(d.Files), func(s beam.Scope, output string) {
+				pipeline.Predict(s, run, output, d, p)
+			})
+		}
+	},
+}
+
+// maxReasons is the largest number of features that are listed for a decision.
+const maxReasons = 1000
