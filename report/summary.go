@@ -50,6 +50,8 @@ type Model struct {
 	Features   []Feature // by rank, at most MaxFeatures or MaxFeaturesMany
 	Bursts     []Burst
 
+	CountsDocuments bool // not occurrences
+
 	smoothing bool // the run has models with another smoothing
 }
 
@@ -58,6 +60,7 @@ type Path struct {
 	Problem   string
 	Smoothing float64
 	Rows      []modelio.PathRow // by k
+	Selected  []int64           // the k of the models
 }
 
 // Feature is a selected feature.
@@ -110,7 +113,7 @@ func Summarize(p modelio.Published) Summary {
 	names := BucketNames(p)
 	for _, row := range rows[:min(len(rows), MaxModels)] {
 		m := newModel(row, p.Of(row), names, features)
-		if row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights {
+		if m.CountsDocuments = row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights; m.CountsDocuments {
 			for i, side := range m.Sides {
 				m.Sides[i] = "documents " + side
 			}
@@ -121,7 +124,7 @@ func Summarize(p modelio.Published) Summary {
 	s.MoreModels = int64(len(rows) - len(s.Models))
 	for _, row := range p.Path {
 		if n := len(s.Paths); n == 0 || s.Paths[n-1].Problem != row.Problem || s.Paths[n-1].Smoothing != row.Smoothing {
-			s.Paths = append(s.Paths, Path{Problem: row.Problem, Smoothing: row.Smoothing})
+			s.Paths = append(s.Paths, Path{Problem: row.Problem, Smoothing: row.Smoothing, Selected: ksOf(rows, row)})
 		}
 		path := &s.Paths[len(s.Paths)-1]
 		path.Rows = append(path.Rows, row)
@@ -184,6 +187,16 @@ func newFeature(m modelio.ModelRow, rows []modelio.FeatureRow) Feature {
 		f.Class = m.Negative
 	}
 	return f
+}
+
+// ksOf returns the k of the models of the problem and smoothing of a path.
+func ksOf(models []modelio.ModelRow, path modelio.PathRow) (ks []int64) {
+	for _, m := range models {
+		if m.Problem == path.Problem && m.Smoothing == path.Smoothing {
+			ks = append(ks, m.K)
+		}
+	}
+	return ks
 }
 
 func bursts(m modelio.ModelRow, rows []modelio.FeatureRow, names map[string][]modelio.BucketRow) (list []Burst) {

@@ -21,7 +21,7 @@ const (
 )
 
 // artefacts are the files that a run may write, and remove.
-var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, PredictionsFile, EvaluationFile, ManifestFile}
+var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, PredictionsFile, EvaluationFile, TuningFile, TuningChart, ManifestFile}
 
 // sharded are the artefacts that may be folders of files, see ShardName.
 var sharded = []string{PredictionsFile}
