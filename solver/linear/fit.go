@@ -26,13 +26,19 @@ var ErrClasses = errors.New("only one class has documents")
 var ErrNotConverged = errors.New("did not converge")
 
 // Tolerance is the relative distance of the objective from its minimum that a model has at most.
-const Tolerance = 1e-7
+const Tolerance = 1e-8
 
-// goal is what is tried for. It is not always reached, because of rounding.
+// goal is the relative distance that a search tries to reach. Rounding often ends it before, near 1e-10.
 const goal = 1e-12
 
-// maxEvaluations bounds the evaluations of the objective of one classifier.
-const maxEvaluations = 20_000
+// searches are done one after the other, each from where the last one ended, until the distance is within Tolerance. The
+// parameters are scaled by a power of bounds of the second derivatives of the objective. With the power 1, columns of rare and
+// of frequent features are alike, which is fast if there are more documents than columns. If there are fewer, the bounds are
+// far too large.
+var searches = []struct {
+	power       float64
+	evaluations int // of the objective, at most
+}{{1, 1_000}, {0.5, 4_000}, {0, 15_000}}
 
 // Logistic fits a logistic regression with the inverse penalty c, for all classes jointly.
 func Logistic(r *Rows, c float64) (Model, error) {
@@ -105,62 +111,58 @@ type objective interface {
 }
 
 // fit minimizes an objective. curvature bounds the second derivative of the loss of a document by its score.
-//
-// The parameters are scaled by bounds of their second derivatives, which makes columns of rare and of frequent features alike.
 func fit(rows *Rows, models int, curvature float64, f objective) (Model, error) {
-	scales := rows.scales(curvature, f.penalized())
 	width := rows.Columns + 1
-	s := &scaled{f: f, scales: make([]float64, 0, models*width), parameters: make([]float64, models*width), gradient: make([]float64, models*width)}
-	for range models {
-		s.scales = append(s.scales, scales...)
-	}
-	s.slack = make([]float64, len(s.scales))
-	for i, scale := range s.scales {
-		s.slack[i] = 1 // the penalty alone has the second derivative 1
-		if i%width == rows.Columns && !f.penalized() {
-			s.slack[i] = max(1, scale*scale)
+	bounds := rows.bounds(curvature, f.penalized())
+	x, m, nearest := make([]float64, models*width), Model{}, point{distance: math.Inf(1)}
+	for _, search := range searches {
+		s := newScaled(f, bounds, search.power, models)
+		s.nearest.distance = math.Inf(1)
+		floats.DivTo(x, x, s.scales)
+		settings := &optimize.Settings{Converger: s, FuncEvaluations: search.evaluations}
+		problem := optimize.Problem{Func: s.value, Grad: s.copyGradient}
+		result, err := optimize.Minimize(problem, x, settings, &optimize.LBFGS{
+			Store: 20, Linesearcher: &optimize.MoreThuente{}, GradStopThreshold: math.NaN(), // Converged decides
+		})
+		if result == nil {
+			return Model{}, err
 		}
+		m.Evaluations += result.FuncEvaluations
+		if s.nearest.distance < nearest.distance {
+			nearest = s.nearest
+		}
+		if nearest.distance <= Tolerance*nearest.value {
+			break
+		}
+		copy(x, nearest.parameters)
 	}
-	start := make([]float64, len(s.scales))
-	settings := &optimize.Settings{Converger: s, FuncEvaluations: maxEvaluations}
-	problem := optimize.Problem{Func: s.value, Grad: s.copyGradient}
-	result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{
-		Store: 20, Linesearcher: &optimize.MoreThuente{}, GradStopThreshold: math.NaN(), // Converged decides
-	})
-	if result == nil {
-		return Model{}, err
+	if !(nearest.distance <= Tolerance*nearest.value) {
+		return Model{}, fmt.Errorf("%w in %d evaluations of the objective", ErrNotConverged, m.Evaluations)
 	}
-	value := s.value(result.X)
-	if !(s.distance() <= Tolerance*value) {
-		return Model{}, fmt.Errorf("%w in %d evaluations (%v)", ErrNotConverged, result.FuncEvaluations, result.Status)
-	}
-	m := Model{Objective: value, Evaluations: result.FuncEvaluations}
-	for at := 0; at < len(s.parameters); at += width {
-		m.Weights = append(m.Weights, s.parameters[at:at+rows.Columns:at+rows.Columns])
-		m.Intercepts = append(m.Intercepts, s.parameters[at+rows.Columns])
+	m.Objective = nearest.value
+	for p := nearest.parameters; len(p) > 0; p = p[width:] {
+		m.Weights, m.Intercepts = append(m.Weights, p[:width-1:width-1]), append(m.Intercepts, p[width-1])
 	}
 	return m, nil
 }
 
-// scales returns the inverse square roots of bounds of the second derivatives of the objective, by column, and last of the
-// intercept.
-func (r *Rows) scales(curvature float64, penalized bool) []float64 {
-	s := make([]float64, r.Columns+1)
+// bounds returns bounds of the second derivatives of the objective, by column, and last by the intercept.
+func (r *Rows) bounds(curvature float64, penalized bool) []float64 {
+	bounds := make([]float64, r.Columns+1)
 	for i, n := range r.count {
 		columns, values := r.row(i)
 		for j, column := range columns {
-			s[column] += n * values[j] * values[j]
+			bounds[column] += n * values[j] * values[j]
 		}
-		s[r.Columns] += n
+		bounds[r.Columns] += n
 	}
-	for j := range s {
-		s[j] = curvature * s[j]
+	for j := range bounds {
+		bounds[j] *= curvature
 		if j < r.Columns || penalized {
-			s[j]++
+			bounds[j]++
 		}
-		s[j] = 1 / math.Sqrt(s[j])
 	}
-	return s
+	return bounds
 }
 
 // scaled is an objective of parameters that are divided by scales.
@@ -172,6 +174,29 @@ type scaled struct {
 	last                 []float64
 	lastValue            float64
 	parameters, gradient []float64 // of the last evaluation; the gradient by these parameters
+
+	nearest point // so far
+}
+
+// point are parameters with the value of the objective, and its distance from the minimum, see scaled.distance.
+type point struct {
+	parameters      []float64
+	value, distance float64
+}
+
+func newScaled(f objective, bounds []float64, power float64, models int) *scaled {
+	n := models * len(bounds)
+	s := &scaled{f: f, parameters: make([]float64, n), gradient: make([]float64, n)}
+	for range models {
+		for j, bound := range bounds {
+			slack := 1.0 // the penalty alone has the second derivative 1
+			if j == len(bounds)-1 && !f.penalized() {
+				slack = max(1, 1/bound)
+			}
+			s.scales, s.slack = append(s.scales, math.Pow(bound, -power/2)), append(s.slack, slack)
+		}
+	}
+	return s
 }
 
 // value evaluates the objective at x, unless that was done last.
@@ -204,7 +229,11 @@ func (s *scaled) Init(int) {}
 
 // Converged ends the search when the goal is reached.
 func (s *scaled) Converged(at *optimize.Location) optimize.Status {
-	if s.value(at.X); s.distance() <= goal*s.lastValue {
+	value := s.value(at.X)
+	if d := s.distance(); d < s.nearest.distance {
+		s.nearest = point{append(s.nearest.parameters[:0], s.parameters...), value, d}
+	}
+	if s.nearest.distance <= goal*s.nearest.value {
 		return optimize.GradientThreshold
 	}
 	return optimize.NotTerminated

@@ -85,3 +85,32 @@ func (r *Rows) Merge() (*Rows, error) {
 
 // most is the largest value whose square can be added up over any number of documents.
 const most = 1e130
+
+// Project returns the rows with other columns and classes: column[j] is the number of the column j among n, and class[c] that
+// of the class c among so many; with -1, entries of a column, and rows of a class, are left out. The numbers of columns must be
+// in the same order.
+func (r *Rows) Project(column []int32, n int, class []int32, classes int) *Rows {
+	p := NewRows(n, classes)
+	for i, c := range r.class {
+		if class[c] < 0 {
+			continue
+		}
+		columns, values := r.row(i)
+		for j, from := range columns {
+			if to := column[from]; to >= 0 {
+				p.columns, p.values = append(p.columns, to), append(p.values, values[j])
+			}
+		}
+		p.Add(class[c], r.count[i], nil, nil)
+	}
+	return p
+}
+
+// Counts returns the number of documents of each class.
+func (r *Rows) Counts() []float64 {
+	counts := make([]float64, r.Classes)
+	for i, c := range r.class {
+		counts[c] += r.count[i]
+	}
+	return counts
+}
