@@ -3,7 +3,7 @@ are fitted to the same columns: the predicted class and the probabilities, or th
 
 import json
 import sys
-from decimal import Decimal, getcontext
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, getcontext
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
+getcontext().prec, getcontext().Emin, getcontext().Emax = 40, MIN_EMIN, MAX_EMAX
 queue = []  # of the columns of the problems, in the order in which scikit-learn fits them
 
 
@@ -41,14 +42,13 @@ class Tiny(ClassifierMixin, BaseEstimator):
         self.classifier = classifier
 
     def fit(self, X, y):
-        getcontext().prec = 40
         self.classes_ = np.unique(y)
         eps, X = Decimal(10) ** -1000000, X.toarray()
         bnb, cnb = self.classifier == "bnb", self.classifier == "cnb"
         self.prior_, self.present_, self.absent_ = [], [], []
         for c in self.classes_:
             rows = X[y == c]
-            self.prior_.append((Decimal(len(rows)) / len(y)).ln() if not cnb else 0)
+            self.prior_.append((Decimal(len(rows)) / len(y)).ln() if not cnb else Decimal(0))
             counts = [Decimal(int(f)) for f in (rows > 0 if bnb else X[y != c] if cnb else rows).sum(axis=0)]
             total = len(rows) + 2 * eps if bnb else sum(counts) + eps * len(counts)
             self.present_.append([((f + eps) / total).ln() * (-1 if cnb else 1) for f in counts])
@@ -56,19 +56,18 @@ class Tiny(ClassifierMixin, BaseEstimator):
         return self
 
     def jll(self, X):
-        getcontext().prec = 40
         rows = X.toarray()
         if self.classifier == "bnb":
             rows = rows > 0
         return [[p + sum(int(v) * a if v else b for v, a, b in zip(row, w, o)) for p, w, o in zip(self.prior_, self.present_, self.absent_)] for row in rows]
 
-    def predict_proba(self, X):
-        jll = self.jll(X)
-        out = []
-        for row in jll:
+    def exact(self, X):
+        for row in self.jll(X):
             e = [(s - max(row)).exp() for s in row]
-            out.append([float(x / sum(e)) for x in e])
-        return np.array(out)
+            yield [x / sum(e) for x in e]
+
+    def predict_proba(self, X):
+        return np.array([[float(p) for p in row] for row in self.exact(X)])
 
     def predict(self, X):
         return self.classes_[[row.index(max(row)) for row in self.jll(X)]]
@@ -117,6 +116,9 @@ def decide(case):
             est = OneVsRestClassifier(Selected(nb)).fit(X[train], labels[train])
             out["probabilities"] = est.predict_proba(X).tolist()
             out["predicted"] = est.predict(X).tolist()
+            if d["smoothing"] == 0:  # all probabilities may be 0 as float, and are then not divided by their sum
+                exact = zip(*([row[1] for row in e.nb_.exact(X[:, e.columns_])] for e in est.estimators_))
+                out["probabilities"] = [[float(p / sum(row)) for p in row] for row in exact]
         elif d["strategy"] == "ovo" and len(columns) > 1:
             est = OneVsOneClassifier(Selected(nb)).fit(X[train], labels[train])
             out["decisions"] = est.decision_function(X).tolist()
