@@ -130,6 +130,7 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 		return d, err
 	}
 	d.Reading.LabelOptional = !labeled
+	d.Reading.WholeFiles = readWholeFiles(m.Manifest().Inputs)
 	if d.Rejects, err = f.rejects.parse(*f.output); err != nil {
 		return d, err
 	}
@@ -171,6 +172,14 @@ func sameKind(m modelio.Manifest, files []corpusio.File) error {
 		}
 	}
 	return nil
+}
+
+// readWholeFiles reports whether the documents that the model was trained on were files of plain text. Then those it is applied
+// to are probably, too.
+func readWholeFiles(inputs []modelio.Input) bool {
+	whole := func(f modelio.Input) bool { return f.Format == "file" }
+	lines := func(f modelio.Input) bool { return f.Format == "text" }
+	return slices.ContainsFunc(inputs, whole) && !slices.ContainsFunc(inputs, lines)
 }
 
 // setRunner returns the runner and adapts the tuning to it.
