@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/model"
 )
@@ -56,6 +57,23 @@ func TestEmptyDocuments(t *testing.T) {
 		p, err := m.Predict(text)
 		if err != nil || p.Label != "Hamilton" || math.Abs(p.Probability-51./65) > 1e-15 {
 			t.Errorf("%q: %+v, %v", text, p, err)
+		}
+	}
+}
+
+// The features of matrices are not those of a text.
+func TestMatrices(t *testing.T) {
+	t.Parallel()
+	m := open(t, of(save(t, "train.svm", strings.Repeat("a 1:2 3:0.5\nb 2:1 3:1.5\n", 5)), "2").trained(t))
+	_, err := m.Predict("1 2 3")
+	var usage *modelio.Error
+	if !errors.As(err, &usage) || usage.Exit != modelio.ExitUsage || !strings.Contains(err.Error(), "matrices") {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{"1": "a", "2": "b"} {
+		scores, err := m.NewPredictor(nil).Features([]feature.Value{{Name: []byte(name), Value: 0.5}})
+		if err != nil || scores[0].Decision.Classes[scores[0].Class] != want {
+			t.Errorf("%s: %v, %v", name, scores, err)
 		}
 	}
 }
