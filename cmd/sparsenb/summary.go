@@ -24,6 +24,9 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 	if p.Manifest.AppliesModel() {
 		return printApplied(ctx, w, p)
 	}
+	if p.Manifest.Tunes() {
+		return printTuning(ctx, w, p)
+	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
 		warn("%s", warning)
