@@ -37,9 +37,9 @@ func TestScikitLearn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Class counts with smoothing: good has fine 4/5, bad has dull 3/4; the priors are 3/5 and 2/5. So the odds of the first
-	// are 3/2·(4/5)²/(1/4)² … = 15.36 after three occurrences of fine.
-	const want = "[('good', 'good', -0.052644), ('good', 'good', -0.171850), ('bad', 'bad', -0.336472), ('bad', 'bad', -0.336472), ('good', 'good', -0.510826)]\n"
+	// Smoothed, good has 4 and 1 of the two words, bad has 1 and 3; the priors are 3/5 and 2/5. The odds of the first document
+	// are 3/2 · ((4/5)/(1/4))² = 15.36, and log(15.36/16.36) = -0.063.
+	const want = "[('good', 'good', -0.063073), ('good', 'good', -0.189242), ('bad', 'bad', -0.336472), ('bad', 'bad', -0.336472), ('good', 'good', -0.510826)]\n"
 	if string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
