@@ -59,7 +59,10 @@ not repeat the search that proved a model optimal.
 				printDifference(stdout, runs[0], runs[1])
 				return printVerified(ctx, stdout, runs, findings)
 			}
-			for _, p := range runs {
+			for i, p := range runs {
+				if i > 0 {
+					printf(stdout, "\n")
+				}
 				if err := printPublished(ctx, stdout, p); err != nil {
 					return err
 				}
