@@ -81,7 +81,7 @@ func indication(m modelio.ModelRow, f report.Indication) string {
 	factor := math.Exp(f.Weight)
 	switch {
 	case m.Classifier == modelio.SVM:
-		return fmt.Sprintf("%+.2g", f.Weight)
+		return fmt.Sprintf("%+.2f", f.Weight)
 	case math.IsInf(factor, 0):
 		return "×∞"
 	case factor < 1.995:
