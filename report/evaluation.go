@@ -113,7 +113,7 @@ func (d Evaluated) Compared(against string) string {
 	case f[evaluation.Accuracy] < f[evaluation.AgainstAccuracy]:
 		verdict = "this model is significantly worse"
 	}
-	return fmt.Sprintf("%s with k = %s has the accuracy %.4f. %s correct only here, %s only there: %s (McNemar's test, %s: p = %.2g).", against,
+	return fmt.Sprintf("%s with k = %s has the accuracy %.4f. %s predicted correctly by this model only, %s by that one only: %s (McNemar's test, %s: p = %.2g).", against,
 		humanize.Comma(int64(f[evaluation.AgainstK])), f[evaluation.AgainstAccuracy], isOrAre(f[evaluation.McNemarOnlyModel]),
 		humanize.Comma(int64(f[evaluation.McNemarOnlyAgainst])), verdict, test, p)
 }

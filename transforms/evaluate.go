@@ -84,16 +84,22 @@ func (p EvaluateParams) open(ctx context.Context) (j judges, err error) {
 		j.knownOthers, j.others = selection.Labels(j.against.Manifest().Classes), p.Against.kept(j.against)
 	}
 	for _, d := range j.decisions {
-		pair := -1
-		if j.against != nil {
-			if all := j.against.Decisions(); evaluation.Pair(d, all) >= 0 {
-				key := KeyOf(all[evaluation.Pair(d, all)])
-				pair = slices.IndexFunc(j.others, func(o model.Decision) bool { return KeyOf(o) == key })
-			}
-		}
-		j.pairs = append(j.pairs, pair)
+		j.pairs = append(j.pairs, j.pair(d))
 	}
 	return j, nil
+}
+
+// pair returns the index in others of the decision to compare d with, or -1.
+func (j judges) pair(d model.Decision) int {
+	if j.against == nil {
+		return -1
+	}
+	all := j.against.Decisions()
+	i := evaluation.Pair(d, all)
+	if i < 0 {
+		return -1
+	}
+	return slices.IndexFunc(j.others, func(o model.Decision) bool { return KeyOf(o) == KeyOf(all[i]) })
 }
 
 // kept returns the decisions of the model that are to be made.

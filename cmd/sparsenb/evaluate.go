@@ -42,6 +42,7 @@ that the model does not know are counted and named, but not evaluated.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		apply := addApplyFlags(fs)
+		apply.reading.addWeightFlag(fs)
 		against := fs.String("against", "", "=DIR output folder of the run of a second model to compare with: each model with the one of the same k and smoothing, or with the only one")
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
