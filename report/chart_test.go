@@ -63,6 +63,23 @@ func TestChart(t *testing.T) {
 
   █ gain (equal to the upper bound)
 `},
+		"little gain": {path(row(1, 1e-9, 1e-9), row(2, 1, 1)), `
+  gain
+  1.00 ┤                                                     ███
+       │                                                     ███
+       │                                                     ███
+       │                                                     ███
+       │                                                     ███
+   0.5 ┤                                                     ███
+       │                                                     ███
+       │                                                     ███
+       │                                                     ███
+       │▁▁▁                                                  ███
+     0 └─┬────────────────────────────────────────────────────┬─
+         1                                                    2  k (log)
+
+  █ gain (equal to the upper bound)
+`},
 		"one k":      {path(row(5, 1, 1)), "\n\n"},
 		"none":       {Path{}, "\n\n"},
 		"equal ks":   {path(row(5, 1, 1), row(5, 1, 1)), "\n\n"},

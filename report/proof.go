@@ -40,6 +40,9 @@ func Proof(p modelio.Published) (paragraphs []string) {
 		paragraphs = append(paragraphs, fmt.Sprintf("Ties: some selected %ss could be exchanged for others that were not selected, without changing the gain. "+
 			"That the others are missing does not mean that they matter less.", noun))
 	}
+	if weights := classifierOf(p); weights != "" {
+		paragraphs = append(paragraphs, fmt.Sprintf("This is about the naive Bayes model that selected the %ss. The %s were computed for them afterwards.", noun, weights))
+	}
 	return append(paragraphs, "All this is about the documents that were counted. It does not say how well a model classifies other documents.")
 }
 

@@ -10,15 +10,17 @@ import (
 
 func TestProof(t *testing.T) {
 	row := func(k, m int64, gain, bound float64, certificate string) modelio.ModelRow {
-		return modelio.ModelRow{Problem: "a vs b", Model: "multinomial", Method: "nfs", Smoothing: 1, K: k, M: m, Gain: gain, UpperBoundGain: bound, Gap: bound - gain, Certificate: certificate}
+		return modelio.ModelRow{Problem: "a vs b", Model: "multinomial", Method: "nfs", Smoothing: 1, K: k, M: m, Gain: gain, UpperBoundGain: bound, Gap: bound - gain, Certificate: certificate, Classifier: "mnb"}
 	}
 	tied := row(2, 9, 4, 4, "optimal")
 	tied.TiedSelected, tied.TiedLeftOut = 1, 2
 	chi := row(2, 9, 1, 4, "heuristic")
 	chi.Method = "chi2"
 	bernoulli := row(1, 9, 0, 0, "optimal")
-	bernoulli.Model = "bernoulli"
+	bernoulli.Model, bernoulli.Classifier = "bernoulli", "bnb"
 	// Scores of 3, 2 and 1 for the model of k = 3.
+	logistic := row(9, 9, 4, 4, "optimal")
+	logistic.Classifier = modelio.Logistic
 	var features []modelio.FeatureRow
 	for i, score := range []float64{3, 2, 1} {
 		features = append(features, modelio.FeatureRow{Problem: "a vs b", Smoothing: 1, K: 3, Rank: int64(i + 1), Score: score})
@@ -32,6 +34,8 @@ func TestProof(t *testing.T) {
 		"one": {[]modelio.ModelRow{row(1, 9, 4, 4, "optimal")}, []string{"Proven: no other of the 9 words has a larger gain. No selection can exceed the upper bound, and this one reaches it."}},
 		"ties": {[]modelio.ModelRow{tied}, []string{"Proven: no other 2 of the 9 words have a larger gain. No selection can exceed the upper bound, and this one reaches it.",
 			"Ties: some selected words could be exchanged for others that were not selected, without changing the gain. That the others are missing does not mean that they matter less."}},
+		"other weights": {[]modelio.ModelRow{logistic}, []string{"All words are selected, so there is no other selection.",
+			"This is about the naive Bayes model that selected the words. The weights of logistic regression (l2), C = 2 were computed for them afterwards."}},
 		"all": {[]modelio.ModelRow{row(9, 9, 4, 4, "optimal")}, []string{"All words are selected, so there is no other selection."}},
 		// The weakest two gain 3.
 		"bounded": {[]modelio.ModelRow{row(3, 9, 97.5, 100, "bounded")}, []string{"Not proven optimal: the search stopped before it had excluded every other selection. " +
@@ -53,7 +57,7 @@ func TestProof(t *testing.T) {
 		"joint": {[]modelio.ModelRow{tied, tied, tied}, []string{"Proven: no other 2 of the 9 words have a larger gain. No selection can exceed the upper bound, and this one reaches it.",
 			"Ties: some selected words could be exchanged for others that were not selected, without changing the gain. That the others are missing does not mean that they matter less."}},
 	} {
-		got := Proof(modelio.Published{Models: c.models, Features: features, Manifest: modelio.Manifest{Run: modelio.Run{Options: map[string]string{"analyzer": "word"}}}})
+		got := Proof(modelio.Published{Models: c.models, Features: features, Manifest: modelio.Manifest{Run: modelio.Run{Options: map[string]string{"analyzer": "word", "c": "2"}}}})
 		if len(got) < 2 || !strings.HasPrefix(got[0], "The gain says") || !strings.HasPrefix(got[len(got)-1], "All this is about the documents") {
 			t.Fatalf("%s: %q", name, got)
 		}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -31,28 +30,33 @@ type Strongest struct {
 // Indication is a feature that indicates a class.
 type Indication struct {
 	Name   string
-	Factor float64 // e to the weight: by what an occurrence multiplies the odds of the class
+	Weight float64 // in favor of the class, above 0
 }
 
-// FactorMeans says what a factor of 2 means for the models of a run.
-func FactorMeans(s Summary) string {
-	if len(s.Models) == 0 {
+// IndicationMeans says what the numbers of the features mean.
+func IndicationMeans(p modelio.Published) string {
+	if len(p.Models) == 0 {
 		return ""
 	}
-	what, effect := "the "+s.Corpus.Feature, "doubles the odds of the class"
-	if s.Models[0].Row.Strategy == modelio.Joint {
+	c, first := NewCorpus(p.Manifest), p.Models[0]
+	sign, effect := "×2", "doubles the odds of the class"
+	switch {
+	case first.Classifier == modelio.SVM:
+		sign, effect = "+1", "adds 1 to the decision value of the class"
+	case first.Strategy == modelio.Joint:
 		effect = "doubles the probability of the class, before those of all classes are scaled to add up to 1"
 	}
-	if s.Corpus.Buckets > 0 {
+	what := "the " + c.Feature
+	if c.Buckets > 0 {
 		what = "a name in the bucket"
 	}
 	switch {
-	case s.Models[0].CountsDocuments:
-		return fmt.Sprintf("×2: a document that contains %s %s.", what, effect)
-	case s.Corpus.Values:
-		return fmt.Sprintf("×2: a weight of 1 of %s in a document %s.", what, effect)
+	case first.Classifier == modelio.BernoulliNB || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights:
+		return fmt.Sprintf("%s: a document that contains %s %s.", sign, what, effect)
+	case c.Values:
+		return fmt.Sprintf("%s: a weight of 1 of %s in a document %s.", sign, what, effect)
 	}
-	return fmt.Sprintf("×2: each occurrence of %s %s.", what, effect)
+	return fmt.Sprintf("%s: each occurrence of %s %s.", sign, what, effect)
 }
 
 // StrongestFeatures returns the strongest features of each class, from one model of each problem: that with the largest
@@ -114,7 +118,7 @@ func (s Strongest) of(rows []modelio.FeatureRow, sign float64) Strongest {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(f modelio.FeatureRow) bool { return !(sign*f.Weight > 0) })
 	slices.SortStableFunc(rows, func(a, b modelio.FeatureRow) int { return cmp.Compare(b.Score, a.Score) })
 	for _, f := range rows {
-		s.Features = append(s.Features, Indication{f.Feature, math.Exp(sign * f.Weight)})
+		s.Features = append(s.Features, Indication{f.Feature, sign * f.Weight})
 	}
 	return s
 }

@@ -18,7 +18,7 @@ func listed(lists []Strongest) (text []string) {
 		}
 		line += ":"
 		for _, f := range l.Features {
-			line += fmt.Sprintf(" %s×%.2g", f.Name, f.Factor)
+			line += fmt.Sprintf(" %s×%.2g", f.Name, math.Exp(f.Weight))
 		}
 		if l.More > 0 {
 			line += fmt.Sprintf(" +%d", l.More)
@@ -74,17 +74,22 @@ func TestStrongestFeatures(t *testing.T) {
 	}
 }
 
-func TestFactorMeans(t *testing.T) {
-	for want, s := range map[string]Summary{
-		"": {},
-		"×2: each occurrence of the word doubles the odds of the class.":             {Corpus: Corpus{Vocabulary: Vocabulary{Feature: "word"}}, Models: []Model{{}}},
-		"×2: a document that contains the word doubles the odds of the class.":       {Corpus: Corpus{Vocabulary: Vocabulary{Feature: "word"}}, Models: []Model{{CountsDocuments: true}}},
-		"×2: each occurrence of a name in the bucket doubles the odds of the class.": {Corpus: Corpus{Vocabulary: Vocabulary{Feature: "bucket", Buckets: 4}}, Models: []Model{{}}},
-		"×2: a weight of 1 of the word in a document doubles the odds of the class.": {Corpus: Corpus{Vocabulary: Vocabulary{Feature: "word", Values: true}}, Models: []Model{{}}},
-		"×2: each occurrence of the n-gram doubles the probability of the class, before those of all classes are scaled to add up to 1.": {
-			Corpus: Corpus{Vocabulary: Vocabulary{Feature: "n-gram"}}, Models: []Model{{Row: modelio.ModelRow{Strategy: modelio.Joint}}}},
+func TestIndicationMeans(t *testing.T) {
+	run := func(options map[string]string, rows ...modelio.ModelRow) modelio.Published {
+		return modelio.Published{Manifest: modelio.Manifest{Run: modelio.Run{Options: options}}, Models: rows}
+	}
+	words := map[string]string{"analyzer": "word"}
+	for want, p := range map[string]modelio.Published{
+		"": run(words),
+		"×2: each occurrence of the word doubles the odds of the class.":                                                               run(words, modelio.ModelRow{Classifier: "mnb"}),
+		"×2: a document that contains the word doubles the odds of the class.":                                                         run(map[string]string{"analyzer": "word", "weights": "binary"}, modelio.ModelRow{Classifier: "mnb"}),
+		"×2: a document that contains the n-gram doubles the odds of the class.":                                                       run(map[string]string{"analyzer": "word", "ngrams": "1,2"}, modelio.ModelRow{Classifier: "bnb"}),
+		"×2: each occurrence of a name in the bucket doubles the odds of the class.":                                                   run(map[string]string{"analyzer": "word", "hash_bits": "4"}, modelio.ModelRow{Classifier: "logistic"}),
+		"×2: a weight of 1 of the word in a document doubles the odds of the class.":                                                   run(map[string]string{"analyzer": "word", "weights": "log", "value_unit": "2^-20"}, modelio.ModelRow{Classifier: "mnb"}),
+		"+1: each occurrence of the word adds 1 to the decision value of the class.":                                                   run(words, modelio.ModelRow{Classifier: "svm", Strategy: modelio.Joint}),
+		"×2: each occurrence of the word doubles the probability of the class, before those of all classes are scaled to add up to 1.": run(words, modelio.ModelRow{Classifier: "mnb", Strategy: modelio.Joint}),
 	} {
-		if got := FactorMeans(s); got != want {
+		if got := IndicationMeans(p); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -50,8 +50,6 @@ type Model struct {
 	Features   []Feature // by rank, at most MaxFeatures or MaxFeaturesMany
 	Bursts     []Burst
 
-	CountsDocuments bool // not occurrences
-
 	smoothing bool // the run has models with another smoothing
 }
 
@@ -113,7 +111,7 @@ func Summarize(p modelio.Published) Summary {
 	names := BucketNames(p)
 	for _, row := range rows[:min(len(rows), MaxModels)] {
 		m := newModel(row, p.Of(row), names, features)
-		if m.CountsDocuments = row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights; m.CountsDocuments {
+		if row.Model == "bernoulli" || p.Manifest.Analysis().Weights.Name == modelio.BinaryWeights {
 			for i, side := range m.Sides {
 				m.Sides[i] = "documents " + side
 			}

@@ -127,6 +127,9 @@ func (p CommitParams) commit(ctx context.Context, outcome, solved, selected, nam
 	if err := tables.Rank(); err != nil {
 		return err
 	}
+	if err := tables.SetFitted(); err != nil {
+		return err
+	}
 	if named != nil {
 		if err := each(named, func(b NamedBuckets) error { tables.Buckets = append(tables.Buckets, b.Rows...); return nil }); err != nil {
 			return err

@@ -217,12 +217,17 @@ var (
 
 // logProbability returns the logarithm of the probability of a class after decision.
 func (s *Scorer) logProbability(tables []Table, i, class int) float64 {
-	top := s.joined[highest(s.joined)]
-	sum := 0.0
-	for _, x := range s.joined {
-		sum += math.Exp(x - top)
+	var l float64
+	if t := &tables[0]; len(tables) == 1 && t.Outputs == 1 {
+		l = logSigmoid(s.joined[class] - s.joined[t.Positive+t.Negative-int32(class)])
+	} else {
+		top := s.joined[highest(s.joined)]
+		sum := 0.0
+		for _, x := range s.joined {
+			sum += math.Exp(x - top)
+		}
+		l = s.joined[class] - top - math.Log(sum)
 	}
-	l := s.joined[class] - top - math.Log(sum)
 	if !(l >= minLogProb) {
 		l = minLogProb
 	}

@@ -56,13 +56,13 @@ func printStrongest(w io.Writer, p modelio.Published, s report.Summary) {
 		printf(w, "  … and %s, in %s\n", report.Plural(more, "more list"), modelio.FeaturesFile)
 	}
 	printf(w, "\n")
-	printParagraph(w, "", "In the order of their gain. "+report.FactorMeans(s))
+	printParagraph(w, "", "In the order of their gain. "+report.IndicationMeans(p))
 }
 
 // listed returns the features of a list with their factors, and commas between them.
 func listed(l report.Strongest) (parts []string) {
 	for _, f := range l.Features {
-		parts = append(parts, report.Shorten(printable(f.Name))+" "+factor(f.Factor)+",")
+		parts = append(parts, report.Shorten(printable(f.Name))+" "+indication(l.Model, f)+",")
 	}
 	switch n := len(parts); {
 	case n == 0:
@@ -75,19 +75,23 @@ func listed(l report.Strongest) (parts []string) {
 	return parts
 }
 
-// factor formats a number of at least 1.
-func factor(x float64) string {
+// indication is by what a feature multiplies the odds of its class, or what it adds to the decision of a classifier without
+// probabilities.
+func indication(m modelio.ModelRow, f report.Indication) string {
+	factor := math.Exp(f.Weight)
 	switch {
-	case math.IsInf(x, 0):
+	case m.Classifier == modelio.SVM:
+		return fmt.Sprintf("%+.2g", f.Weight)
+	case math.IsInf(factor, 0):
 		return "×∞"
-	case x < 1.995:
-		return fmt.Sprintf("×%.2f", x)
-	case x < 9.95:
-		return fmt.Sprintf("×%.1f", x)
-	case x < 1e6:
-		return "×" + humanize.Comma(int64(math.Round(x)))
+	case factor < 1.995:
+		return fmt.Sprintf("×%.2f", factor)
+	case factor < 9.95:
+		return fmt.Sprintf("×%.1f", factor)
+	case factor < 1e6:
+		return "×" + humanize.Comma(int64(math.Round(factor)))
 	}
-	return fmt.Sprintf("×%.0e", x)
+	return fmt.Sprintf("×%.0e", factor)
 }
 
 // printProof prints what is proven about the models, in sentences.
