@@ -167,11 +167,11 @@ func (f *fold) solve(ctx context.Context, g Grid) error {
 		if v.Len() == 0 {
 			return dataError("no features are left in the documents outside of fold %d%s", f.number, prunedBy(s))
 		}
-		solutions, err := s.Supports(v, f.rest)
+		choices, err := s.Supports(v, f.rest)
 		if err != nil {
 			return fmt.Errorf("fold %d: %w", f.number, err)
 		}
-		f.builders = append(f.builders, newBuilder(s, solutions, f.labels))
+		f.builders = append(f.builders, newBuilder(s, choices, f.labels))
 	}
 	return nil
 }
@@ -215,9 +215,14 @@ func (f *fold) pick(batch []countedFeature) (used []bool, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if keep && b.add(feat, f.classes, f.counts) {
-				used[i] = true
+			if !keep {
+				continue
 			}
+			selected, err := b.add(feat, f.classes, f.counts)
+			if err != nil {
+				return nil, err
+			}
+			used[i] = used[i] || selected
 		}
 	}
 	return used, nil
