@@ -165,7 +165,7 @@ func (f *fold) solve(ctx context.Context, g Grid) error {
 		}
 		v := vectors[f.of[i]]
 		if v.Len() == 0 {
-			return dataError("no features are left in the documents outside of fold %d%s", f.number, prunedBy(s))
+			return dataError("no features are left of the documents outside of fold %d%s", f.number, prunedBy(s))
 		}
 		choices, err := s.Supports(v, f.rest)
 		if err != nil {
