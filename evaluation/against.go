@@ -84,3 +84,18 @@ func AgainstFigures(t *Tally, other model.Decision) []modelio.EvaluationRow {
 	slices.SortFunc(f.rows, modelio.EvaluationRow.Compare)
 	return f.rows
 }
+
+// Pair returns the index of the decision of another model to compare d with: its only one, or one with the same k and smoothing,
+// if possible of the same problem. It returns -1 if there is none.
+func Pair(d model.Decision, others []model.Decision) int {
+	if len(others) == 1 {
+		return 0
+	}
+	best := -1
+	for i, o := range others {
+		if o.K == d.K && o.Smoothing == d.Smoothing && (best < 0 || o.Problem == d.Problem) {
+			best = i
+		}
+	}
+	return best
+}

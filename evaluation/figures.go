@@ -54,6 +54,13 @@ type Labels struct {
 	Unknown        corpusio.LabelCounts
 }
 
+// Merge adds the documents of o.
+func (l *Labels) Merge(o Labels) {
+	l.Known += o.Known
+	l.Without += o.Without
+	l.Unknown.Merge(o.Unknown)
+}
+
 // UnknownDocuments returns the number of documents with a label that the model does not know.
 func (l Labels) UnknownDocuments() int64 {
 	n := l.Unknown.Unnamed

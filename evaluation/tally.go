@@ -202,8 +202,20 @@ func (t *Tally) Merge(o *Tally) {
 	t.limitScores(t.maxScores / 4)
 }
 
-// maxPiece is how many cells or scores a piece has at most: encoded with gob they take less than 1 MiB.
-const maxPiece = 16_000
+// MaxPieceSize is the largest size of a piece, and of pieces that are sent together: encoded with gob they take less than 1 MiB.
+const MaxPieceSize = 16_000
+
+// Size is the number of cells and scores of a piece, and about as much for the rest of it as they take.
+func (t *Tally) Size() int {
+	n := 16 + len(t.Confusion)
+	for _, r := range t.Rankings {
+		n += r.size()
+	}
+	return n
+}
+
+// maxPart is how many cells or scores a piece has at most.
+const maxPart = MaxPieceSize - 16
 
 // Pieces cuts the tally into pieces that add up to it. They share its memory.
 func (t *Tally) Pieces() (pieces []*Tally) {
@@ -211,7 +223,7 @@ func (t *Tally) Pieces() (pieces []*Tally) {
 	rest := *t
 	rest.Confusion, rest.Rankings = nil, nil
 	pieces = append(pieces, &rest)
-	for cells := range slices.Chunk(slices.Collect(maps.Keys(t.Confusion)), maxPiece) {
+	for cells := range slices.Chunk(slices.Collect(maps.Keys(t.Confusion)), maxPart) {
 		piece := &Tally{Confusion: map[Cell]int64{}}
 		for _, cell := range cells {
 			piece.Confusion[cell] = t.Confusion[cell]
@@ -221,7 +233,7 @@ func (t *Tally) Pieces() (pieces []*Tally) {
 	for class, r := range t.Rankings {
 		r.compact()
 		for _, run := range r.Runs {
-			for some := range slices.Chunk(run, maxPiece) {
+			for some := range slices.Chunk(run, maxPart) {
 				pieces = append(pieces, &Tally{Rankings: map[int]*Ranking{class: {Runs: [][]ScoreCount{some}}}})
 			}
 		}

@@ -89,19 +89,25 @@ func checkShape(rows []modelio.ModelRow, features []modelio.FeatureRow) error {
 	return nil
 }
 
-var errInfinite = errors.New("has infinite weights, whose limits cannot be computed from its files; use a smoothing above 0")
+// infinite returns the error of a model whose weights are not finite.
+func infinite(row modelio.ModelRow) error {
+	if row.Smoothing > 0 {
+		return errors.New("a weight or the intercept is not a number")
+	}
+	return modelio.Usagef("the weights are infinite, and features.parquet lacks the counts to compute their limits; train with a --smoothing above 0")
+}
 
 // publishedWeights returns the intercepts of the rows, and the weights of the features.
 func publishedWeights(rows []modelio.ModelRow, features []modelio.FeatureRow) (intercepts, weights []score, err error) {
 	for _, row := range rows {
 		if math.IsNaN(row.Intercept) {
-			return nil, nil, errInfinite
+			return nil, nil, infinite(rows[0])
 		}
 		intercepts = append(intercepts, scoreOf(row.Intercept))
 	}
 	for _, f := range features {
 		if math.IsNaN(f.Weight) || math.IsInf(f.Weight, 0) {
-			return nil, nil, errInfinite
+			return nil, nil, infinite(rows[0])
 		}
 		weights = append(weights, score{0, f.Weight})
 	}

@@ -56,7 +56,11 @@ func New(p Params) (*Model, error) {
 	config.IDF = p.IDF
 	m := &Model{config: config, text: true}
 	if err := m.add(p); err != nil {
-		return nil, &modelio.Error{Exit: modelio.ExitData, Err: err}
+		exit := modelio.ExitData
+		if e := (*modelio.Error)(nil); errors.As(err, &e) {
+			exit = e.Exit
+		}
+		return nil, &modelio.Error{Exit: exit, Err: err}
 	}
 	return m, nil
 }

@@ -1,8 +1,11 @@
 package model_test
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -23,14 +26,15 @@ import (
 
 // fitted is a case of testdata/decide.py: a model, and the documents that it was made of and others.
 type fitted struct {
-	name      string
-	model     *model.Model
-	Files     []string          `json:"files"` // the first is the training set
-	Model     string            `json:"model"`
-	Ngrams    [2]int            `json:"ngrams"`
-	IDF       string            `json:"idf,omitempty"` // the norm
-	Buckets   map[string]string `json:"buckets"`       // of words
-	Decisions []fittedDecision  `json:"decisions"`
+	name       string
+	model      *model.Model
+	tolerance  float64
+	Files      []string          `json:"files"` // the first is the training set
+	Classifier string            `json:"classifier"`
+	Ngrams     [2]int            `json:"ngrams"`
+	IDF        string            `json:"idf,omitempty"` // the norm
+	Buckets    map[string]string `json:"buckets"`       // of words
+	Decisions  []fittedDecision  `json:"decisions"`
 }
 
 type fittedDecision struct {
@@ -56,7 +60,7 @@ func newFitted(t *testing.T, dir string, files ...string) fitted {
 		t.Fatal(err)
 	}
 	a := run.Manifest.Analyzer
-	f := fitted{name: t.Name(), model: open(t, dir), Files: files, Model: run.Models[0].Model, Ngrams: a.Ngrams}
+	f := fitted{tolerance: 1e-12, model: open(t, dir), Files: files, Classifier: run.Models[0].Classifier, Ngrams: a.Ngrams}
 	if a.Weights != nil && a.Weights.Name == "tfidf" {
 		f.IDF = a.Weights.Norm
 	}
@@ -117,7 +121,7 @@ func newFitted(t *testing.T, dir string, files ...string) fitted {
 }
 
 // read returns the labels and texts of a file.
-func read(t *testing.T, file string) (documents [][2]string) {
+func read(t testing.TB, file string) (documents [][2]string) {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -130,14 +134,15 @@ func read(t *testing.T, file string) (documents [][2]string) {
 	return documents
 }
 
-func python(t *testing.T, cases []fitted) (results [][]decided) {
+// python runs a script with input as JSON, and returns its output.
+func python[T any](t *testing.T, script string, cases any) (results []T) {
 	t.Helper()
 	python := outside.Python(t)
 	input, err := json.Marshal(cases)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python, "testdata/decide.py")
+	cmd := exec.Command(python, filepath.Join("testdata", script))
 	var stderr strings.Builder
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
 	out, err := cmd.Output()
@@ -161,10 +166,10 @@ func compare(t *testing.T, f fitted, results []decided) (largest float64) {
 				distance = 0
 			}
 			largest = max(largest, distance)
-			if faults++; !(distance <= 1e-12) && faults < 5 {
+			if faults++; !(distance <= f.tolerance) && faults < 5 {
 				t.Errorf("%s, document %d, %s: %s %v, want %v", f.name, document, s.Decision, what, got, want)
 				return
-			} else if distance <= 1e-12 {
+			} else if distance <= f.tolerance {
 				faults--
 			}
 		}
@@ -225,49 +230,113 @@ func saturated(d decided, document int) bool {
 
 // Probabilities, decision values and predicted classes are those of scikit-learn's classes fitted to the same columns.
 func TestDecisionsAreThoseOfScikitLearn(t *testing.T) {
+	t.Parallel()
 	outside.Python(t)
 	disputed := filepath.Join(filepath.Dir(federalist), "disputed.tsv")
 	rng := rand.New(rand.NewPCG(14, 1))
 	five := []string{"a", "b", "c", "d vs e", "rest"}
 	trainFive, testFive := save(t, "five.tsv", draw(rng, five, 300)), save(t, "more.tsv", draw(rng, five, 60))
 	var cases []fitted
-	add := func(name string, s settings, files ...string) {
+	add := func(name string, s settings, files ...string) *fitted {
 		f := newFitted(t, s.trained(t), files...)
 		f.name = name
 		cases = append(cases, f)
+		return &cases[len(cases)-1]
 	}
-	for _, of2 := range []solver.Model{solver.Multinomial, solver.Bernoulli} {
-		s := of(federalist, "1", "2", "9", "100", "5%")
-		s.selection.Model, s.selection.Smoothing = of2, []float64{0.1, 1}
+	for _, classifier := range []string{modelio.MultinomialNB, modelio.BernoulliNB, modelio.ComplementNB} {
+		of2 := solver.Multinomial
+		if classifier == modelio.BernoulliNB {
+			of2 = solver.Bernoulli
+		}
+		s := of(federalist, "1", "9", "5%")
+		s.selection.Model, s.selection.Classifier, s.selection.Smoothing = of2, classifier, []float64{0.1, 1}
 		s.documents.Analyzer.Max = 2
 		add("two classes", s, federalist, disputed)
-		for _, strategy := range []string{"ovr", "ovo", "joint"} {
+		for _, strategy := range []selection.Strategy{"ovr", "ovo", "joint"} {
 			s := of(trainFive, "1", "3", "30%", "auto:knee")
-			s.selection.Model, s.selection.Smoothing = of2, []float64{0, 0.1, 1}
-			if err := setStrategy(&s, strategy); err != nil {
-				t.Fatal(err)
-			}
-			add("five classes", s, trainFive, testFive)
+			s.selection.Model, s.selection.Classifier, s.selection.Strategy = of2, classifier, strategy
+			s.selection.Smoothing = []float64{0.1, 1}
+			add("five classes by "+string(strategy), s, trainFive, testFive)
 		}
 	}
 	s := of(federalist, "20")
 	s.documents.HashBits = 9
 	add("buckets", s, federalist, disputed)
-	for _, strategy := range []string{"ovr", "ovo"} {
+	s = of(federalist, "20")
+	s.documents.Weights = kernel.Weights{Scheme: kernel.TFIDF, Norm: kernel.L2, Exponent: -40}
+	add("tf-idf", s, federalist, disputed).tolerance = 1e-9 // the counts are rounded to the unit
+	s = of(federalist, "20")
+	s.selection.Classifier = modelio.BernoulliNB // selected by occurrences
+	add("presence", s, federalist, disputed)
+	for _, strategy := range []selection.Strategy{"ovr", "ovo"} {
 		s = of(trainFive, "10")
-		s.selection.Positive = "rest"
-		if err := setStrategy(&s, strategy); err != nil {
-			t.Fatal(err)
-		}
-		add("positive "+strategy, s, trainFive, testFive)
+		s.selection.Positive, s.selection.Strategy = "rest", strategy
+		add("positive class of "+string(strategy), s, trainFive, testFive)
 	}
-	results := python(t, cases)
+	results := python[[]decided](t, "decide.py", cases)
 	for i, f := range cases {
-		t.Logf("%s, %s, %d decisions: largest difference %.2g", f.name, f.Model, len(f.Decisions), compare(t, f, results[i]))
+		t.Logf("%s, %s, %d decisions: largest difference %.2g", f.name, f.Classifier, len(f.Decisions), compare(t, f, results[i]))
 	}
 }
 
-func setStrategy(s *settings, name string) (err error) {
-	s.selection.Strategy, err = selection.ParseStrategy(name)
-	return err
+// With smoothing 0, probabilities are the limits of those with a smoothing that goes to 0, also where features or classes have
+// no counts, or features are in all documents.
+func TestSmoothing0IsALimit(t *testing.T) {
+	t.Parallel()
+	outside.Python(t)
+	rng := rand.New(rand.NewPCG(14, 2))
+	var cases []fitted
+	for i := range 2 {
+		corpus := "a\tw0 w1 w1\nb\tw0 w2\nc\t\nd\tw0 w3 w1\n"
+		for range i * 5 {
+			corpus += draw(rng, []string{"a", "b", "c", "d"}, 3)
+			corpus += fmt.Sprintf("%c\tw0 w0 w%d\nd\tw0\n", 'a'+rng.IntN(4), rng.IntN(4))
+		}
+		corpus = strings.ReplaceAll(corpus, "w0", "ww") // in all documents of some classes
+		file, more := save(t, "train.tsv", corpus), save(t, "more.tsv", "a\tww ww w1 w2 w3\na\tw1 w2 w2\na\t\na\tw2\n")
+		for _, strategy := range []selection.Strategy{"ovr", "ovo", "joint"} {
+			for _, classifier := range []string{modelio.MultinomialNB, modelio.BernoulliNB, modelio.ComplementNB} {
+				s := of(file, "1", "3", "100%")
+				s.selection.Classifier, s.selection.Strategy, s.selection.Smoothing = classifier, strategy, []float64{0}
+				f := newFitted(t, s.trained(t), file, more)
+				f.name = fmt.Sprintf("%d %s", i, strategy)
+				cases = append(cases, f)
+			}
+		}
+	}
+	results := python[[]decided](t, "decide.py", cases)
+	for i, f := range cases {
+		compare(t, f, results[i])
+	}
+}
+
+// A corpus of texts as they are.
+func TestIMDB(t *testing.T) {
+	t.Parallel()
+	outside.Python(t)
+	file, err := os.Open(outside.Shared(t, "data/imdb/train.tsv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	in, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var train, test strings.Builder
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for n := 0; lines.Scan(); n++ {
+		switch n % 50 {
+		case 0, 1:
+			fmt.Fprintln(&train, lines.Text())
+		case 2:
+			fmt.Fprintln(&test, lines.Text())
+		}
+	}
+	trainFile, testFile := save(t, "train.tsv", train.String()), save(t, "test.tsv", test.String())
+	s := of(trainFile, "0.1%", "1%", "5%", "100%")
+	s.selection.Smoothing = []float64{0.1, 1}
+	f := newFitted(t, s.trained(t), trainFile, testFile)
+	t.Logf("largest difference %.2g", compare(t, f, python[[]decided](t, "decide.py", []fitted{f})[0]))
 }

@@ -117,3 +117,53 @@ func TestClassifiersFromCountsAreThoseOfScikitLearn(t *testing.T) {
 		}
 	}
 }
+
+// Fitted classifiers have the objective of scikit-learn's at its minimum, for each strategy.
+func TestFittedClassifiersAreThoseOfScikitLearn(t *testing.T) {
+	five := fiveClasses(t, 2)
+	var runs []classified
+	for _, classifier := range []string{"logistic", "svm"} {
+		for i, c := range []struct {
+			file     string
+			strategy selection.Strategy
+			model    solver.Model
+			weights  string
+			c        float64
+		}{
+			{federalist, "ovr", solver.Multinomial, "", 1},
+			{federalist, "ovr", solver.Bernoulli, modelio.BinaryWeights, 0.1},
+			{five, "ovr", solver.Multinomial, "", 1},
+			{five, "ovo", solver.Bernoulli, "", 10},
+			{five, "joint", solver.Multinomial, modelio.BinaryWeights, 1},
+		} {
+			sel := choose(t, "", "1", "20", "100%")
+			sel.Strategy, sel.Model, sel.Classifier, sel.Weights, sel.C = c.strategy, c.model, classifier, c.weights, c.c
+			d := documents(t, c.file)
+			d.Shards = 2
+			run := classified{Dir: filepath.Join(t.TempDir(), "out"), File: c.file, Binary: c.weights != "", C: c.c}
+			var err error
+			if i == 2 {
+				err = runTrain(t, run.Dir, d, sel)
+			} else {
+				err = trainOn(localRunners["direct"], run.Dir, d, sel)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := verify.Run(t.Context(), run.Dir); err != nil {
+				t.Error(err)
+			}
+			runs = append(runs, run)
+		}
+	}
+	for i, models := range compareClassifiers(t, runs) {
+		for _, m := range models {
+			if over := (m.Ours - m.Best) / m.Best; !(over < 1e-9 && over > -1e-4) {
+				t.Errorf("%+v, %s, k = %d: objective %v, scikit-learn's %v", runs[i], m.Problem, m.K, m.Ours, m.Best)
+			}
+		}
+		if len(models) < 3 {
+			t.Errorf("%+v: %d models", runs[i], len(models))
+		}
+	}
+}

@@ -28,6 +28,12 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel select
 		Source: source, Counted: sel.Counted(), Pruning: sel.Pruning, Threads: d.Tuning.Threads,
 	})
 	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: selectedBy(sel, d.analyzer())}
+	if selection.Fitted(sel.Classifier) {
+		fitted := transforms.FitClassifier(s, counts.ranges, solved, selected, transforms.FitParams{
+			Run: run, Scan: d.scanParams(), Analyzer: *commit.Analyzer, C: sel.C, Output: output, Shards: d.Shards, Job: d.countParams(run).Job,
+		})
+		solved = beam.Flatten(s, solved, fitted)
+	}
 	if d.HashBits == 0 {
 		transforms.Commit(s, audited, solved, selected, commit)
 		return

@@ -38,6 +38,7 @@ type Solved struct {
 	Path     []modelio.PathRow
 	Warnings []string
 	Pruning  *PruningPlan // for the features to be picked
+	Fitted   *FittedModel // of the step that fits a classifier
 }
 
 // Solve solves every problem for the requested ks and those of the path. classes are sorted by label, and number those of

@@ -18,6 +18,7 @@ type Tables struct {
 	selected  map[modelio.Key][]Feature
 	models    []modelio.ModelRow
 	features  []modelio.FeatureRow
+	fitted    []FittedModel
 	path      []modelio.PathRow
 	Buckets   []modelio.BucketRow
 	Warnings  []string
@@ -30,6 +31,8 @@ func (t *Tables) Collect(s Solved) {
 		t.Verdict = s.Verdict
 	case s.Solution != nil:
 		t.solutions = append(t.solutions, *s.Solution)
+	case s.Fitted != nil:
+		t.fitted = append(t.fitted, *s.Fitted)
 	default:
 		t.path = append(t.path, s.Path...)
 		t.Warnings = append(t.Warnings, s.Warnings...)

@@ -34,7 +34,7 @@ type DecisionKey struct {
 	Problem   string
 	Smoothing float64
 	K         int64
-	Requested string // tells decisions apart whose problems have different ks
+	Requested string // tells a decision with different ks for its problems from others
 }
 
 // KeyOf returns the key of a decision.

@@ -123,6 +123,12 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if p.Scanned {
 		a.Documents = t.Classes[""].Documents
 		a.Warnings = warnings(a, p.Empty)
+		for _, part := range parts {
+			a.Warnings = append(a.Warnings, part.Warnings...)
+			if part.Refused != "" {
+				a.Verdict = p.verdict(modelio.ExitData, part.Refused)
+			}
+		}
 		return a, nil
 	}
 	for _, label := range labels {

@@ -242,6 +242,10 @@ type Part struct {
 
 	Letters kernel.Letters // of its features; zero if the counts were read from files
 	Damaged string         // the error, if it cannot be used
+
+	// Of WriteEvaluation: why the data cannot be used, in which case there is no file, and what is to be said about them.
+	Refused  string
+	Warnings []string
 }
 
 // sum sets the sums, given those of all classes.

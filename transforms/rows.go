@@ -146,9 +146,13 @@ func writeRows(s beam.Scope, pieces, classes beam.PCollection, fn *writeRowsFn) 
 type writeRowsFn struct {
 	Rows        RowsParams
 	Predictions *PredictParams
+	Matrix      *MatrixParams
 }
 
 func (f *writeRowsFn) table() tableOf {
+	if f.Matrix != nil {
+		return f.Matrix
+	}
 	return f.Predictions
 }
 
@@ -168,7 +172,10 @@ func (f *writeRowsFn) ProcessElement(ctx context.Context, shard int, next, class
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
 	part.scanned(documents)
-	return emitRecord(emit, part)
+	if err := emitRecord(emit, part); err != nil || f.Matrix == nil || shard > 0 {
+		return err
+	}
+	return f.Matrix.describe(ctx, emit)
 }
 
 // sortPieces returns the pieces that are not empty, by their places.

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -14,7 +16,7 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
-	"github.com/sparsenb/sparsenb/io/tableio"
+	"github.com/sparsenb/sparsenb/io/parquetio"
 	"github.com/sparsenb/sparsenb/report"
 )
 
@@ -25,17 +27,27 @@ func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 		warn("%s", warning)
 	}
 	printf(w, "%s, model %s\n", report.Plural(m.Read, "document"), m.Model.Name)
-	if m.Verb == "predict" {
+	switch m.Verb {
+	case "predict":
 		if err := printPredictions(ctx, w, p); err != nil {
+			return err
+		}
+	case "evaluate":
+		if err := printEvaluation(ctx, w, p); err != nil {
 			return err
 		}
 	}
 	var files []string
+	folder, parts := "", int64(0)
 	for _, f := range m.Files {
-		files = append(files, f.Name)
+		if dir := path.Dir(f.Name); dir != "." {
+			folder, parts = dir, parts+1
+		} else {
+			files = append(files, f.Name)
+		}
 	}
-	if n := len(files); n > 1 {
-		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
+	if parts > 0 {
+		files = slices.Insert(files, 0, fmt.Sprintf("%s/ (%s)", folder, report.Plural(parts, "file")))
 	}
 	printf(w, "\n%s: %s, %s\n", p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 	return nil
@@ -46,10 +58,49 @@ const maxTallied = 5_000_000
 
 // decided is a prediction without the document.
 type decided struct {
-	Problem   string  `parquet:"problem,dict"`
-	K         int64   `parquet:"k,dict"`
-	Smoothing float64 `parquet:"smoothing,dict"`
-	Predicted string  `parquet:"predicted,dict"`
+	Problem   string
+	K         int64
+	Smoothing float64
+	Predicted string
+}
+
+// eachDecided reads four columns of a table of predictions, which may have nested columns beside them.
+func eachDecided(ctx context.Context, name string, visit func(decided)) error {
+	return fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
+		table, err := parquetio.OpenTable(f, info.Size)
+		if err != nil {
+			return err
+		}
+		for group := range table.Groups {
+			var columns [4]*parquetio.Values
+			for i, name := range []string{"problem", "k", "smoothing", "predicted"} {
+				at := slices.IndexFunc(table.Columns, func(c parquetio.Column) bool { return c.Name == name })
+				if at < 0 {
+					return fmt.Errorf("column %q is missing", name)
+				}
+				columns[i] = table.Values(group, at)
+			}
+			for range table.Groups[group].Rows {
+				var values [4]string
+				for i, column := range columns {
+					value, err := column.Next()
+					if err != nil {
+						return err
+					}
+					values[i] = string(value)
+				}
+				visit(decided{values[0], int64(number(values[1])), math.Float64frombits(number(values[2])), values[3]})
+			}
+		}
+		return nil
+	})
+}
+
+// number returns the eight bytes of a value in little-endian order.
+func number(value string) uint64 {
+	var b [8]byte
+	copy(b[:], value)
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // printPredictions prints how many documents have each predicted label, by decision, if there are not too many.
@@ -64,14 +115,13 @@ func printPredictions(ctx context.Context, w io.Writer, p modelio.Published) err
 	tally := map[decided]int64{}
 	var order []decided
 	for _, f := range p.Manifest.Files {
-		err := tableio.Read(ctx, fileio.Join(p.Dir, f.Name), func(d *decided) error {
-			if tally[*d]++; tally[*d] == 1 {
-				order = append(order, *d)
+		err := eachDecided(ctx, fileio.Join(p.Dir, f.Name), func(d decided) {
+			if tally[d]++; tally[d] == 1 {
+				order = append(order, d)
 			}
-			return nil
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
 	sortDecided(order)

@@ -141,13 +141,13 @@ func printTable(w io.Writer, rows [][]string, align string) {
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = report.Shorten(printable(cell))
-			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
+			width[i] = max(width[i], displayWidth(row[i]))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", width[i]-displayWidth(cell))
 			if align[i] == 'r' {
 				line.WriteString("  " + pad + cell)
 			} else {

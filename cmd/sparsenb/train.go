@@ -46,6 +46,8 @@ Other commands (sparsenb help COMMAND):
   select    select features from counts, without reading the text
   tune      choose k, smoothing and other settings by cross-validation
   predict   predict the classes of documents with a model
+  evaluate  measure how well a model predicts labels
+  transform turn documents into rows of the selected features
   check     show how documents are read, and find mistakes, without a run
   inspect   show, verify or compare published runs
   version   print the version

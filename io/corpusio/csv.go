@@ -65,6 +65,13 @@ func (csv) Describe(_ context.Context, h Head, reading Reading) (string, error) 
 		return "", &CorruptError{h.File.Name, 0, returnsAlone}
 	}
 	t := detectTable(h, reading)
+	var layout *LayoutError
+	if flag := reading.valueFlag(); errors.As(t.err, &layout) && flag != "" && reading.Format == "" {
+		reading.IDColumn, reading.GroupColumn = "", ""
+		if !(csv{}).Detect(h, reading) {
+			layout.Problem += fmt.Sprintf(" (read as csv because of --%s; only %s have columns)", flag, strings.Join(formatsWithColumns, ", "))
+		}
+	}
 	return t.String(), t.err
 }
 

@@ -432,6 +432,13 @@ func TestCSVIsDetected(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%.60q:\n got %s\nwant %s", c.text, got, c.want)
 		}
+		if err != nil || got == "tsv" && !strings.Contains(c.text, "\t") {
+			continue
+		}
+		c.reading.LabelOptional = true
+		if optional, err := List(t.Context(), []string{name}, c.reading); err != nil || optional[0] != files[0] {
+			t.Errorf("%.60q: where labels are optional: %+v, %v", c.text, optional, err)
+		}
 	}
 }
 

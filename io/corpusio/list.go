@@ -182,14 +182,9 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, label s
 
 // checkColumns returns an error if flags name columns of values that the file cannot have.
 func checkColumns(f File, reading Reading) error {
-	if f.HasColumns() {
-		return nil
-	}
-	for _, named := range [][2]string{{"id_column", reading.IDColumn}, {"group_column", reading.GroupColumn}} {
-		if flag, column := named[0], named[1]; column != "" {
-			return &LayoutError{f.Name, fmt.Sprintf("--%s=%s: the format %s has no columns; %s have; a tab-separated file with a header is csv",
-				flag, column, cmp.Or(f.Format, tsv{}.Name()), strings.Join(formatsWithColumns, ", "))}
-		}
+	if flag := reading.valueFlag(); flag != "" && !f.HasColumns() {
+		return &LayoutError{f.Name, fmt.Sprintf("--%s: the format %s has no columns; %s have; a tab-separated file with a header is csv",
+			flag, cmp.Or(f.Format, tsv{}.Name()), strings.Join(formatsWithColumns, ", "))}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func NewLines(in io.Reader, name string, o Options) (Reader, error) {
 	if o.Reject == nil {
 		o.Reject = func(Rejection) {}
 	}
-	o.LabelFrom = FromRecord
+	o.LabelFrom, o.WholeFiles = FromRecord, false
 	l := &lines{source: &pipe{in: in, name: name}, maxBytes: o.MaxRecordBytes, buffer: make([]byte, bufferBytes), limit: -1}
 	h := Head{File{Info: fileio.Info{Name: name}}, l.peek()}
 	if c := compressionOf(h.Bytes); c != Plain {
@@ -32,7 +32,9 @@ func NewLines(in io.Reader, name string, o Options) (Reader, error) {
 	if err := checkEncoding(name, h.Bytes); err != nil {
 		return nil, err
 	}
-	h.File.Format = o.Format
+	if h.File.Format = o.Format; o.Format == "" && isTableHeader(h, o.Reading) {
+		h.File.Format = csv{}.Name()
+	}
 	for i := 0; h.File.Format == ""; i++ {
 		if formats[i].Detect(h, o.Reading) { // the last one does
 			h.File.Format = formats[i].Name()
@@ -45,9 +47,19 @@ func NewLines(in io.Reader, name string, o Options) (Reader, error) {
 	return newLabeledReader(reader, h.File, o), nil
 }
 
+// isTableHeader reports whether the first line probably names the columns of a CSV file. Two columns with a tab are TSV.
+func isTableHeader(h Head, reading Reading) bool {
+	t := detectTable(h, reading)
+	least := 2
+	if t.delimiter == '\t' {
+		least = 3
+	}
+	return reading.Header != Absent && t.err == nil && len(t.names) >= least && !bytes.Contains(h.Bytes, []byte{t.delimiter, ' '})
+}
+
 func pipeReader(l records, h Head) (Reader, error) {
 	if !slices.Contains(pipeFormats, h.File.Format) {
-		return nil, &LayoutError{h.File.Name, fmt.Sprintf("the format %s cannot be read from a pipe, only %s; write it to a file and name that with --input",
+		return nil, &LayoutError{h.File.Name, fmt.Sprintf("the format %s cannot be read from a pipe, only %s; write it to a file and name that with --input, or name the format with --format",
 			h.File.Format, strings.Join(pipeFormats, ", "))}
 	}
 	if err := checkColumns(h.File, l.options.Reading); err != nil {

@@ -22,6 +22,7 @@ type Reading struct {
 	MaxRecordBytes int      // required; longer records are rejected without being kept in memory
 
 	LabelOptional bool   // documents may have no label: Document.Label is then empty. Classes keeps those documents
+	WholeFiles    bool   // with LabelOptional: plain text is a document a file. Default: a document a line
 	IDColumn      string // as LabelColumn; its value is Document.ID. Default: none
 	GroupColumn   string // as LabelColumn; its value is Document.Group. Default: none
 
@@ -45,6 +46,17 @@ func (r Reading) guessesLabel(f File) bool {
 // namesColumn reports whether a flag names a column, so that a file must have columns.
 func (r Reading) namesColumn() bool {
 	return r.LabelColumn != "" || len(r.TextColumns) > 0 || r.WeightColumn != "" || r.IDColumn != "" || r.GroupColumn != ""
+}
+
+// valueFlag returns the flag that names a column of values, or "".
+func (r Reading) valueFlag() string {
+	switch {
+	case r.IDColumn != "":
+		return "id_column"
+	case r.GroupColumn != "":
+		return "group_column"
+	}
+	return ""
 }
 
 // LabelFrom is where labels come from.

@@ -1,6 +1,12 @@
 package modelio
 
-import "cmp"
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/sparsenb/sparsenb/io/tableio"
+)
 
 // EvaluationFile is the table of sparsenb evaluate.
 const EvaluationFile = "evaluation.parquet"
@@ -26,4 +32,25 @@ func (r EvaluationRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
 func (r EvaluationRow) Compare(o EvaluationRow) int {
 	return cmp.Or(r.Key().Compare(o.Key()), cmp.Compare(r.Classifier, o.Classifier), cmp.Compare(r.Metric, o.Metric),
 		cmp.Compare(r.Class, o.Class), cmp.Compare(r.Predicted, o.Predicted))
+}
+
+// WriteEvaluation writes evaluation.parquet into an output folder, while the guard allows it. Labels become valid UTF-8.
+func WriteEvaluation(ctx context.Context, guard *Guard, dir string, rows []EvaluationRow) (sum tableio.FileSum, err error) {
+	w, err := tableio.Create[EvaluationRow](ctx, dir, EvaluationFile, guard.Check)
+	if err != nil {
+		return sum, err
+	}
+	defer w.Abort()
+	for _, row := range rows {
+		row.Class, row.Predicted = strings.ToValidUTF8(row.Class, "\ufffd"), strings.ToValidUTF8(row.Predicted, "\ufffd")
+		if err := w.Write(row); err != nil {
+			return sum, err
+		}
+	}
+	return w.Commit()
+}
+
+// ReadEvaluation reads evaluation.parquet of an output folder.
+func ReadEvaluation(ctx context.Context, dir string) ([]EvaluationRow, error) {
+	return readRows[EvaluationRow](ctx, dir, EvaluationFile)
 }

@@ -3,15 +3,16 @@ are fitted to the same columns: the predicted class and the probabilities, or th
 
 import json
 import sys
-from decimal import Decimal, getcontext
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, getcontext
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
+getcontext().prec, getcontext().Emin, getcontext().Emax = 40, MIN_EMIN, MAX_EMAX
 queue = []  # of the columns of the problems, in the order in which scikit-learn fits them
 
 
@@ -37,37 +38,36 @@ class Selected(ClassifierMixin, BaseEstimator):
 class Tiny(ClassifierMixin, BaseEstimator):
     """Naive Bayes with smoothing 10^-1000000, in decimal arithmetic."""
 
-    def __init__(self, model="multinomial"):
-        self.model = model
+    def __init__(self, classifier="mnb"):
+        self.classifier = classifier
 
     def fit(self, X, y):
-        getcontext().prec = 40
         self.classes_ = np.unique(y)
         eps, X = Decimal(10) ** -1000000, X.toarray()
+        bnb, cnb = self.classifier == "bnb", self.classifier == "cnb"
         self.prior_, self.present_, self.absent_ = [], [], []
         for c in self.classes_:
             rows = X[y == c]
-            self.prior_.append((Decimal(len(rows)) / len(y)).ln())
-            counts = [Decimal(int(f)) for f in ((rows > 0) if self.model == "bernoulli" else rows).sum(axis=0)]
-            total = len(rows) + 2 * eps if self.model == "bernoulli" else sum(counts) + eps * len(counts)
-            self.present_.append([((f + eps) / total).ln() for f in counts])
-            self.absent_.append([((total - f - eps) / total).ln() if self.model == "bernoulli" else 0 for f in counts])
+            self.prior_.append((Decimal(len(rows)) / len(y)).ln() if not cnb else Decimal(0))
+            counts = [Decimal(int(f)) for f in (rows > 0 if bnb else X[y != c] if cnb else rows).sum(axis=0)]
+            total = len(rows) + 2 * eps if bnb else sum(counts) + eps * len(counts)
+            self.present_.append([((f + eps) / total).ln() * (-1 if cnb else 1) for f in counts])
+            self.absent_.append([((total - eps - f) / total).ln() if total - 2 * eps > f else (eps / total).ln() for f in counts] if bnb else [0] * len(counts))
         return self
 
     def jll(self, X):
-        getcontext().prec = 40
-        if self.model == "bernoulli":
-            rows = (X.toarray() > 0).astype(int)
-            return [[p + sum(a if v else b for v, a, b in zip(row, w, o)) for p, w, o in zip(self.prior_, self.present_, self.absent_)] for row in rows]
-        return [[p + sum(int(v) * a for v, a in zip(row, w) if v) for p, w in zip(self.prior_, self.present_)] for row in X.toarray()]
+        rows = X.toarray()
+        if self.classifier == "bnb":
+            rows = rows > 0
+        return [[p + sum(int(v) * a if v else b for v, a, b in zip(row, w, o)) for p, w, o in zip(self.prior_, self.present_, self.absent_)] for row in rows]
+
+    def exact(self, X):
+        for row in self.jll(X):
+            e = [(s - max(row)).exp() for s in row]
+            yield [x / sum(e) for x in e]
 
     def predict_proba(self, X):
-        jll = self.jll(X)
-        out = []
-        for row in jll:
-            e = [(s - max(row)).exp() for s in row]
-            out.append([float(x / sum(e)) for x in e])
-        return np.array(out)
+        return np.array([[float(p) for p in row] for row in self.exact(X)])
 
     def predict(self, X):
         return self.classes_[[row.index(max(row)) for row in self.jll(X)]]
@@ -107,9 +107,8 @@ def decide(case):
 
         def nb():
             if d["smoothing"] == 0:
-                return Tiny(case["model"])
-            make = BernoulliNB if case["model"] == "bernoulli" else MultinomialNB
-            return make(alpha=d["smoothing"])
+                return Tiny(case["classifier"])
+            return {"mnb": MultinomialNB, "bnb": BernoulliNB, "cnb": ComplementNB}[case["classifier"]](alpha=d["smoothing"])
 
         queue[:] = columns
         out = {}
@@ -117,6 +116,9 @@ def decide(case):
             est = OneVsRestClassifier(Selected(nb)).fit(X[train], labels[train])
             out["probabilities"] = est.predict_proba(X).tolist()
             out["predicted"] = est.predict(X).tolist()
+            if d["smoothing"] == 0:  # all probabilities may be 0 as float, and are then not divided by their sum
+                exact = zip(*([row[1] for row in e.nb_.exact(X[:, e.columns_])] for e in est.estimators_))
+                out["probabilities"] = [[float(p / sum(row)) for p in row] for row in exact]
         elif d["strategy"] == "ovo" and len(columns) > 1:
             est = OneVsOneClassifier(Selected(nb)).fit(X[train], labels[train])
             out["decisions"] = est.decision_function(X).tolist()

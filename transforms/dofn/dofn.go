@@ -76,6 +76,10 @@ func Register(doFn any) {
 	}:
 		register.DoFn5x1[ctx, int, iter, iter, iter, error](fn)
 	case interface {
+		ProcessElement(ctx, int, iter, iter, iter, emit) error
+	}:
+		register.DoFn6x1[ctx, int, iter, iter, iter, emit, error](fn)
+	case interface {
 		ProcessElement(ctx, int, iter, emit, emit) error
 	}:
 		register.DoFn5x1[ctx, int, iter, emit, emit, error](fn)
