@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 
 // corpora are trained on every engine, and must give the same bytes on all.
 func corpora(t testing.TB) map[string][]string {
+	t.Helper()
 	return map[string][]string{
 		"federalist": hamilton,
 		"imdb":       {"--input=" + outside.Shared(t, "data/imdb/train.tsv.gz"), "--k=9,100"},
@@ -25,6 +28,26 @@ func corpora(t testing.TB) map[string][]string {
 		"json":       {"--input=" + writeJSON(t), "--k=9", "--positive=Hamilton", "--min_df=2", "--max_df=90%"},
 		"tfidf":      {hamilton[0], "--k=9", "--positive=Hamilton", "--weights=tfidf"},
 	}
+}
+
+// others are the other commands that read documents, as corpora.
+func others(t testing.TB) map[string][]string {
+	t.Helper()
+	input := hamilton[0]
+	model := locally(t, input, "--positive=Hamilton", "--k=10,100")
+	return map[string][]string{
+		"predict":  {"predict", input, "--model_dir=" + model, "--explain=3", "--shards=3"},
+		"evaluate": {"evaluate", input, "--model_dir=" + model},
+		"tune":     {"tune", input, "--k=5,10", "--smoothing=0.1,1", "--folds=3"},
+	}
+}
+
+// all are all corpora.
+func all(t testing.TB) map[string][]string {
+	t.Helper()
+	list := corpora(t)
+	maps.Copy(list, others(t))
+	return list
 }
 
 // paper is a document of the Federalist Papers.
@@ -79,15 +102,15 @@ func saved(t testing.TB, name string, content []byte) string {
 }
 
 // sameOn trains each corpus on an engine that forgives no failed attempt, and compares.
-func sameOn(t *testing.T, engine string, flags []string) {
-	for corpus, args := range corpora(t) {
+func sameOn(t *testing.T, engine string, flags []string, corpora map[string][]string) {
+	for corpus, args := range corpora {
 		t.Run(corpus, func(t *testing.T) {
 			want := locally(t, args...)
 			got := filepath.Join(t.TempDir(), engine)
 			r := publish(t, with(args, flags, to(got))...)
 			checkSame(t, got, want)
 			if corpus != "tfidf" { // which reads the text twice
-				checkReadOnce(t, r, args[0])
+				checkReadOnce(t, r, args)
 			}
 			if r := publish(t, with(args, flags, to(got))...); !strings.Contains(r.stderr, "already published") {
 				t.Errorf("the same command again: %s", r.stderr)
@@ -99,8 +122,9 @@ func sameOn(t *testing.T, engine string, flags []string) {
 var bytesRead = regexp.MustCompile(`published .* in .*, ([0-9.]+ .?B) read`)
 
 // checkReadOnce holds that the counters of the job have the size of the input, and not a multiple.
-func checkReadOnce(t testing.TB, r result, input string) {
+func checkReadOnce(t testing.TB, r result, args []string) {
 	t.Helper()
+	input := args[slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--input=") })]
 	found := bytesRead.FindStringSubmatch(r.stderr)
 	if want := sizeOf(t, strings.TrimPrefix(input, "--input=")); found == nil || found[1] != want {
 		t.Errorf("%q: want %s read", r.stderr, want)
@@ -108,15 +132,15 @@ func checkReadOnce(t testing.TB, r result, input string) {
 }
 
 func TestFlinkWithTwoTaskManagers(t *testing.T) {
-	sameOn(t, "flink", startFlink(t, 2, 0).flags(2))
+	sameOn(t, "flink", startFlink(t, 2, 0).flags(2), all(t))
 }
 
 func TestFlinkWithThreeTaskManagers(t *testing.T) {
-	sameOn(t, "flink", startFlink(t, 3, 0).flags(3))
+	sameOn(t, "flink", startFlink(t, 3, 0).flags(3), corpora(t))
 }
 
 func TestSparkWithTwoWorkers(t *testing.T) {
-	sameOn(t, "spark", startSpark(t, 2).flags())
+	sameOn(t, "spark", startSpark(t, 2).flags(), all(t))
 }
 
 // sizeOf is the size of a file as the command would show it.

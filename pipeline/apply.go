@@ -64,9 +64,14 @@ func commitApplied(s beam.Scope, run modelio.Run, output string, reconciled beam
 }
 
 // NewApplyRun returns a run of a command that applies a model to documents, with a new id. options are those of the command.
-func NewApplyRun(verb, version string, d Documents, m transforms.ModelParams, options map[string]string) modelio.Run {
+// against are more models.
+func NewApplyRun(verb, version string, d Documents, m transforms.ModelParams, options map[string]string, against ...transforms.ModelParams) modelio.Run {
 	all := maps.Clone(options)
 	maps.Copy(all, d.readingOptions())
 	all["model_dir"] = m.Dir
-	return newRun(verb, version, all, []any{d.Files, m})
+	from := []any{d.Files, m}
+	for _, m := range against {
+		from = append(from, m)
+	}
+	return newRun(verb, version, all, from)
 }

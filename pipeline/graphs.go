@@ -90,8 +90,11 @@ type documentCounts struct{ ranges, parts, histogram, totals, classes, files bea
 
 // countDocuments is the part of the graph that reads the text.
 func countDocuments(s beam.Scope, run modelio.Run, output string, d Documents, countsDocuments bool, audit transforms.ReconcileParams) (c documentCounts) {
+	return countWith(s, run, output, d, d.countParams(run), countsDocuments, audit)
+}
+
+func countWith(s beam.Scope, run modelio.Run, output string, d Documents, p transforms.CountParams, countsDocuments bool, audit transforms.ReconcileParams) (c documentCounts) {
 	files, _ := d.splitEmpty()
-	p := d.countParams(run)
 	audit.Output = output
 	c.ranges = transforms.Begin(s, files, transforms.BeginParams{Run: run, Output: output, RangeBytes: d.Tuning.rangeBytes(), Reading: d.Reading})
 	merge := transforms.MergeParams{

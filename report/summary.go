@@ -58,6 +58,7 @@ type Path struct {
 	Problem   string
 	Smoothing float64
 	Rows      []modelio.PathRow // by k
+	Selected  []int64           // the k of the models
 }
 
 // Feature is a selected feature.
@@ -121,7 +122,7 @@ func Summarize(p modelio.Published) Summary {
 	s.MoreModels = int64(len(rows) - len(s.Models))
 	for _, row := range p.Path {
 		if n := len(s.Paths); n == 0 || s.Paths[n-1].Problem != row.Problem || s.Paths[n-1].Smoothing != row.Smoothing {
-			s.Paths = append(s.Paths, Path{Problem: row.Problem, Smoothing: row.Smoothing})
+			s.Paths = append(s.Paths, Path{Problem: row.Problem, Smoothing: row.Smoothing, Selected: ksOf(rows, row)})
 		}
 		path := &s.Paths[len(s.Paths)-1]
 		path.Rows = append(path.Rows, row)
@@ -184,6 +185,16 @@ func newFeature(m modelio.ModelRow, rows []modelio.FeatureRow) Feature {
 		f.Class = m.Negative
 	}
 	return f
+}
+
+// ksOf returns the k of the models of the problem and smoothing of a path.
+func ksOf(models []modelio.ModelRow, path modelio.PathRow) (ks []int64) {
+	for _, m := range models {
+		if m.Problem == path.Problem && m.Smoothing == path.Smoothing {
+			ks = append(ks, m.K)
+		}
+	}
+	return ks
 }
 
 func bursts(m modelio.ModelRow, rows []modelio.FeatureRow, names map[string][]modelio.BucketRow) (list []Burst) {

@@ -156,14 +156,18 @@ func (m Model) proof() string {
 
 // percent is the gap as a share of the bound. The optimum may be lower, and then the share is, too.
 func percent(r modelio.ModelRow) string {
-	share := 100 * r.Gap / r.UpperBoundGain
-	switch {
-	case r.Gap == 0:
+	if r.Gap == 0 {
 		return "0 %"
-	case share >= 10:
-		return fmt.Sprintf("%.0f %%", share)
 	}
-	return fmt.Sprintf("%.2g %%", share)
+	return percentage(r.Gap / r.UpperBoundGain)
+}
+
+// percentage formats a share with two digits at least.
+func percentage(share float64) string {
+	if share >= 0.1 {
+		return fmt.Sprintf("%.0f %%", 100*share)
+	}
+	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
 func (m Model) ties() string {

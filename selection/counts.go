@@ -92,6 +92,9 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	if err != nil {
 		return c, err
 	}
+	if m.Tunes() {
+		return c, fmt.Errorf("%s: the counts of sparsenb tune are by fold; use those of sparsenb count or train", dir)
+	}
 	c.Files = m.Parts()
 	if len(c.Files) == 0 && m.Counts == nil {
 		return c, fmt.Errorf("%s: %s lists no files of counts; it was not written by sparsenb", dir, modelio.ManifestFile)

@@ -23,7 +23,8 @@ type CommitParams struct {
 	Output string
 	Counts *modelio.Counts // the input of a selection; nil if the run counted
 
-	Model *modelio.Counts // the run whose model was applied; nil if the run has one of its own
+	Model  *modelio.Counts // the run whose model was applied; nil if the run has one of its own
+	Unseen []string        // CommitCounts warns of inputs that the runs in these folders have read, too
 
 	Analyzer *modelio.Analyzer // nil if it is unknown
 }
@@ -63,6 +64,15 @@ func (f *commitCountsFn) ProcessElement(ctx context.Context, _ int, outcome func
 	}
 	if a.Verdict != nil {
 		return modelio.Refuse(ctx, f.Params.Output, f.Params.Run, *a.Verdict)
+	}
+	for _, dir := range f.Params.Unseen {
+		warning, err := trainingWarning(ctx, dir, a.Inputs)
+		if err != nil {
+			return err
+		}
+		if warning != "" {
+			a.Warnings = append(a.Warnings, warning)
+		}
 	}
 	return modelio.Publish(ctx, f.Params.Output, f.Params.manifest(a))
 }

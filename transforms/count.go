@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 	"github.com/sparsenb/sparsenb/transforms/spill"
+	"github.com/sparsenb/sparsenb/tuning"
 )
 
 func init() {
@@ -33,6 +34,7 @@ type CountParams struct {
 	Weights    kernel.Weights   // what is added up; default: occurrences. Real values need features by name
 	ForIDF     bool             // the documents are read again, by WeighFeatures, whose totals have the tokens and postings
 	MaxClasses int              // reading ends when there are more; default: no limit
+	Folds      tuning.Folds     // documents are counted by class and fold, see tuning.AppendLabel; default: by class
 
 	// These change how the work is done, not its result.
 	Threads    int // goroutines that count in a bundle; default: one for each processor, if the job's memory suffices
@@ -63,6 +65,8 @@ func (p CountParams) Validate() error {
 		return errors.New("invalid Weights: they need features by name")
 	case p.Weights.Validate() != nil:
 		return fmt.Errorf("invalid Weights: %w", p.Weights.Validate())
+	case p.Folds.Number < 0 || p.Folds.Number > tuning.MaxFolds:
+		return fmt.Errorf("invalid Folds.Number: %d; it must be at most %d", p.Folds.Number, tuning.MaxFolds)
 	case p.MaxClasses < 0 || p.Threads < 0 || p.BlockBytes < 0:
 		return errors.New("invalid MaxClasses, Threads or BlockBytes: they must not be negative")
 	}
@@ -203,6 +207,9 @@ type countWorker struct {
 	totals  Totals
 	file    *spill.File
 	tooMany bool // classes
+
+	folded     [][]byte // labels with the fold of the document
+	foldLabels []byte   // their bytes
 }
 
 // count is the work of one goroutine.
@@ -265,6 +272,9 @@ func (w *countWorker) newCounter() *kernel.Counter {
 	}
 	if w.Params.MaxClasses > 0 {
 		config.Admit = func(label string) bool {
+			if w.Params.Folds.Number > 0 {
+				label = tuning.LabelOf(label)
+			}
 			w.tooMany = !w.found.admit(label, w.Params.MaxClasses)
 			return !w.tooMany
 		}
@@ -287,6 +297,9 @@ func (w *countWorker) read(ctx context.Context, r corpusio.Range) error {
 
 // document counts a document.
 func (w *countWorker) document(d *corpusio.Document) error {
+	if w.Params.Folds.Number > 0 {
+		w.fold(d)
+	}
 	if d.Weight != 1 {
 		if err := w.addWeighted(d); err != nil {
 			return err
@@ -300,6 +313,22 @@ func (w *countWorker) document(d *corpusio.Document) error {
 		return w.makeRoom()
 	}
 	return nil
+}
+
+// fold adds the fold of a document to its labels.
+func (w *countWorker) fold(d *corpusio.Document) {
+	fold := w.Params.Folds.Of(d)
+	w.folded, w.foldLabels = w.folded[:0], w.foldLabels[:0]
+	for i := range 1 + len(d.MoreLabels) {
+		label := d.Label
+		if i > 0 {
+			label = d.MoreLabels[i-1]
+		}
+		start := len(w.foldLabels)
+		w.foldLabels = tuning.AppendLabel(w.foldLabels, fold, label)
+		w.folded = append(w.folded, w.foldLabels[start:])
+	}
+	d.Label, d.MoreLabels = w.folded[0], w.folded[1:]
 }
 
 // add counts a document in each of its classes.

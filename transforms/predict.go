@@ -34,10 +34,13 @@ type DecisionKey struct {
 	Problem   string
 	Smoothing float64
 	K         int64
+	Requested string // tells a decision with different ks for its problems from others
 }
 
 // KeyOf returns the key of a decision.
-func KeyOf(d model.Decision) DecisionKey { return DecisionKey{d.Problem, d.Smoothing, d.K} }
+func KeyOf(d model.Decision) DecisionKey {
+	return DecisionKey{d.Problem, d.Smoothing, d.K, d.Requested}
+}
 
 // Keeps reports whether the decision is one of those to be made.
 func (p ModelParams) Keeps(d model.Decision) bool { return slices.Contains(p.Decisions, KeyOf(d)) }
@@ -197,9 +200,9 @@ func labelOf(d *corpusio.Document) string {
 	return strings.ToValidUTF8(label, "\ufffd")
 }
 
-func (v *predictVisitor) endRange() error { return nil }
+func (v *predictVisitor) endRange() error { return v.rows.send() }
 
-func (v *predictVisitor) end() error { return v.rows.send() }
+func (v *predictVisitor) end() error { return nil }
 
 func (p *PredictParams) write(ctx context.Context, guard *modelio.Guard, output string, shard int, pieces [][]byte) (sum tableio.FileSum, documents int64, err error) {
 	m, err := p.Model.open(ctx)

@@ -20,6 +20,7 @@ import (
 	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/tuning"
 )
 
 func init() {
@@ -45,6 +46,7 @@ type ReconcileParams struct {
 	Positive  string
 	Strategy  selection.Strategy
 
+	Folds   bool // the classes are those of tuning.AppendLabel; Reconciled.Folds gets them, and Classes their sums
 	Scanned bool // the documents were read by a step that does not count them, see scan
 }
 
@@ -121,6 +123,12 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 	if p.Scanned {
 		a.Documents = t.Classes[""].Documents
 		a.Warnings = warnings(a, p.Empty)
+		for _, part := range parts {
+			a.Warnings = append(a.Warnings, part.Warnings...)
+			if part.Refused != "" {
+				a.Verdict = p.verdict(modelio.ExitData, part.Refused)
+			}
+		}
 		return a, nil
 	}
 	for _, label := range labels {
@@ -130,6 +138,9 @@ func reconcile(t Totals, parts []Part, p ReconcileParams) (Reconciled, error) {
 			documents = nil
 		}
 		a.Classes = append(a.Classes, modelio.Class{Label: label, Documents: documents, Tokens: c.Tokens, Postings: c.Postings})
+	}
+	if p.Folds {
+		a.Folds, a.Classes = a.Classes, tuning.MergeClasses(a.Classes)
 	}
 	if p.Selection {
 		a.Verdict = p.verdict(selection.ValidateClasses(a.Classes, p.Positive, p.Strategy))

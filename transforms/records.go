@@ -242,6 +242,10 @@ type Part struct {
 
 	Letters kernel.Letters // of its features; zero if the counts were read from files
 	Damaged string         // the error, if it cannot be used
+
+	// Of WriteEvaluation: why the data cannot be used, in which case there is no file, and what is to be said about them.
+	Refused  string
+	Warnings []string
 }
 
 // sum sets the sums, given those of all classes.
@@ -260,6 +264,7 @@ type Reconciled struct {
 
 	Verdict  *modelio.Verdict // not nil if nothing is published
 	Classes  []modelio.Class  // sorted by label
+	Folds    []modelio.Class  // the classes by fold, see ReconcileParams.Folds
 	Features int64            // of the counts; m unless features are pruned
 	Inputs   []modelio.Input
 	Drops    modelio.Drops
@@ -283,8 +288,13 @@ func (a Reconciled) m() int64 { return modelio.Manifest{Features: a.Features, Pr
 // pieces cuts the result into pieces, for joinReconciled.
 func (a Reconciled) pieces() ([]Reconciled, error) {
 	rest := a
+	rest.Folds = nil
 	rest.Classes, rest.Inputs, rest.Files, rest.Warnings, rest.Corrupt = nil, nil, nil, nil, nil
 	classes, err := cut(a.Classes, func(list []modelio.Class) Reconciled { return Reconciled{Classes: list} })
+	if err != nil {
+		return nil, err
+	}
+	folds, err := cut(a.Folds, func(list []modelio.Class) Reconciled { return Reconciled{Folds: list} })
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +311,7 @@ func (a Reconciled) pieces() ([]Reconciled, error) {
 		return nil, err
 	}
 	warnings, err := cut(a.Warnings, func(list []string) Reconciled { return Reconciled{Warnings: list} })
-	all := slices.Concat([]Reconciled{rest}, classes, inputs, files, corrupt, warnings)
+	all := slices.Concat([]Reconciled{rest}, classes, folds, inputs, files, corrupt, warnings)
 	for i := range all {
 		all[i].Piece, all[i].Pieces = i, len(all)
 	}
@@ -328,7 +338,7 @@ func joinReconciled(next func(*[]byte) bool) (a Reconciled, err error) {
 		}
 		a.Classes, a.Inputs = append(a.Classes, p.Classes...), append(a.Inputs, p.Inputs...)
 		a.Files, a.Warnings = append(a.Files, p.Files...), append(a.Warnings, p.Warnings...)
-		a.Corrupt = append(a.Corrupt, p.Corrupt...)
+		a.Corrupt, a.Folds = append(a.Corrupt, p.Corrupt...), append(a.Folds, p.Folds...)
 	}
 	if len(pieces) == 0 {
 		return a, errNotReconciled

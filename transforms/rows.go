@@ -47,7 +47,8 @@ func shardOf(file string, offset int64, shards int) int {
 	return feature.Shard(key, shards)
 }
 
-// rowSender collects the rows of one goroutine, of type P, and sends them in pieces. P has the rows of a piece in a form that
+// rowSender collects the rows of one goroutine, of type P, and sends them in pieces. The piece must be sent at the end of a
+// range, since the next range of the goroutine may be elsewhere in the file. P has the rows of a piece in a form that
 // gob encodes fast, such as a slice for each column.
 type rowSender[P any] struct {
 	shards int
@@ -58,12 +59,13 @@ type rowSender[P any] struct {
 
 // rowPiece are the rows of consecutive documents of a file.
 type rowPiece[P any] struct {
-	PieceHead
-	Rows P
+	Place     place
+	Documents int64
+	Rows      P
 }
 
-// PieceHead is exported because gob encodes no other fields.
-type PieceHead struct {
+// pieceHead is what gob decodes of a piece whose rows are not wanted.
+type pieceHead struct {
 	Place     place
 	Documents int64
 }
@@ -100,7 +102,7 @@ func (s *rowSender[P]) send() error {
 
 // emitEmpty sends an empty piece to each shard, so that each writes a file.
 func emitEmpty(shards int, emit func(int, []byte)) error {
-	b, err := encode(PieceHead{})
+	b, err := encode(pieceHead{})
 	if err != nil {
 		return err
 	}
@@ -144,9 +146,13 @@ func writeRows(s beam.Scope, pieces, classes beam.PCollection, fn *writeRowsFn) 
 type writeRowsFn struct {
 	Rows        RowsParams
 	Predictions *PredictParams
+	Matrix      *MatrixParams
 }
 
 func (f *writeRowsFn) table() tableOf {
+	if f.Matrix != nil {
+		return f.Matrix
+	}
 	return f.Predictions
 }
 
@@ -166,7 +172,10 @@ func (f *writeRowsFn) ProcessElement(ctx context.Context, shard int, next, class
 		return fmt.Errorf("shard %d: %w", shard, err)
 	}
 	part.scanned(documents)
-	return emitRecord(emit, part)
+	if err := emitRecord(emit, part); err != nil || f.Matrix == nil || shard > 0 {
+		return err
+	}
+	return f.Matrix.describe(ctx, emit)
 }
 
 // sortPieces returns the pieces that are not empty, by their places.
@@ -178,7 +187,7 @@ func sortPieces(next func(*[]byte) bool) ([][]byte, error) {
 	var list []sorted
 	var b []byte
 	for next(&b) {
-		head, err := decode[PieceHead](b)
+		head, err := decode[pieceHead](b)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/block"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
+	"github.com/sparsenb/sparsenb/tuning"
 )
 
 func init() {
@@ -39,7 +40,7 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 	var sum Totals
 	err := each(totals, func(t Totals) error {
 		sum.add(t)
-		if f.Params.MaxClasses > 0 && len(sum.Classes) > f.Params.MaxClasses {
+		if f.Params.MaxClasses > 0 && len(f.Params.classes(sum)) > f.Params.MaxClasses {
 			sum.TooMany = true
 		}
 		if sum.TooMany {
@@ -76,6 +77,20 @@ func (f *sumFn) ProcessElement(ctx context.Context, _ int, totals func(*[]byte) 
 	return emitRecords(emitClasses, lists, err)
 }
 
+// classes returns the totals of the classes, without folds.
+func (p ReconcileParams) classes(t Totals) map[string]ClassTotal {
+	if !p.Folds {
+		return t.Classes
+	}
+	classes := map[string]ClassTotal{}
+	for label, c := range t.Classes {
+		label = tuning.LabelOf(label)
+		s := classes[label]
+		classes[label] = ClassTotal{s.Documents + c.Documents, s.Tokens + c.Tokens, s.Postings + c.Postings}
+	}
+	return classes
+}
+
 // validateInput returns the verdict on the input, or nil if it is valid.
 func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Verdict {
 	for _, s := range t.Spans { // first: what was read may differ from what is stored
@@ -90,6 +105,7 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 	if t.TooLarge {
 		return p.verdict(modelio.ExitData, p.tooLarge())
 	}
+	t.Classes = p.classes(t)
 	for _, c := range t.Classes {
 		if p.Weights.Real() && c.Tokens >= p.Weights.Value(kernel.MaxUnits) {
 			return p.verdict(modelio.ExitData, p.tooLarge())

@@ -55,7 +55,7 @@ func Files(ctx context.Context, dir string) (run modelio.Published, finding stri
 // bounds, the order of the features, and the names of buckets. It recomputes the gap of a model, but does not prove again
 // that a model is optimal. It needs memory for the distinct counts. Errors are those of [Files].
 func Contents(ctx context.Context, run modelio.Published) (findings []string, err error) {
-	if run.Manifest.AppliesModel() { // there is nothing to recompute without the documents
+	if run.Manifest.AppliesModel() || run.Manifest.Tunes() { // there is nothing to recompute without the documents
 		return nil, nil
 	}
 	counts, finding, err := ReadCounts(ctx, run)
@@ -106,7 +106,7 @@ func readManifest(ctx context.Context, dir string) (m modelio.Manifest, err erro
 		return m, fmt.Errorf("%s names run %s with fingerprint %s, but %s names run %s with %s", modelio.SuccessFile,
 			state.Success.Run, state.Success.Fingerprint, modelio.ManifestFile, m.ID, m.Fingerprint)
 	}
-	if m.Verb != "count" && !m.AppliesModel() {
+	if m.Verb != "count" && !m.AppliesModel() && !m.Tunes() {
 		for _, name := range []string{modelio.FeaturesFile, modelio.ModelFile, modelio.PathFile} {
 			if !slices.ContainsFunc(m.Files, func(f tableio.FileSum) bool { return f.Name == name }) {
 				return m, fmt.Errorf("%s does not list %s", modelio.ManifestFile, name)

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
 
 //go:embed chart.svg
@@ -38,9 +40,9 @@ type bar struct {
 // chart draws the medians of the commands with the same text as horizontal bars.
 func (r report) chart(w io.Writer) error {
 	panels := []panel{
-		r.panel("CPU, seconds", cpu, digits),
-		r.panel("wall time, seconds", wall, digits),
-		r.panel("peak memory, MB", memory, func(x float64) string { return fmt.Sprintf("%.0f", x) }),
+		r.panel("CPU, seconds", process.CPU, digits),
+		r.panel("wall time, seconds", process.Wall, digits),
+		r.panel("peak memory, MB", process.Memory, func(x float64) string { return fmt.Sprintf("%.0f", x) }),
 	}
 	for i := range panels {
 		panels[i].X = labelWidth + i*panelWidth
@@ -54,7 +56,7 @@ func (r report) chart(w io.Writer) error {
 	})
 }
 
-func (r report) panel(title string, of func(sample) float64, write func(float64) string) panel {
+func (r report) panel(title string, of func(process.Sample) float64, write func(float64) string) panel {
 	p := panel{Title: title}
 	longest := 0.0
 	for _, row := range r.rows {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparsenb/sparsenb/bench/internal/process"
 	"github.com/sparsenb/sparsenb/internal/outside"
 )
 
@@ -146,7 +147,7 @@ unasked 0 {0 0} not asked
 	}
 	for _, r := range rows {
 		for _, s := range r.samples {
-			if s.wall <= 0 || s.memory <= 0 {
+			if s.Wall <= 0 || s.Memory <= 0 {
 				t.Errorf("%s: %v", r.name, s)
 			}
 		}
@@ -170,7 +171,7 @@ func TestOrphans(t *testing.T) {
 	if _, err := os.Stat(done); err != nil {
 		t.Error(err)
 	}
-	if mb := rows[0].samples[0].memory; mb < 60 {
+	if mb := rows[0].samples[0].Memory; mb < 60 {
 		t.Errorf("%v MB, and the orphan held 60", mb)
 	}
 }
@@ -207,14 +208,17 @@ func TestPeers(t *testing.T) {
 }
 
 func example() report {
-	r := func(c command, tokens, features int64, samples ...sample) row {
+	sample := func(wall, cpu, memory float64) process.Sample {
+		return process.Sample{Wall: wall, CPU: cpu, Memory: memory}
+	}
+	r := func(c command, tokens, features int64, samples ...process.Sample) row {
 		return row{command: c, samples: samples, counts: counts{tokens, features}, failure: c.unasked}
 	}
 	return report{"three <reviews> & more", 332_000_000, []row{
-		r(command{name: bareLoop}, 0, 0, sample{1, 1, 20}, sample{2, 2, 20}, sample{9, 9, 90}),
-		r(command{name: ours}, 5000, 700, sample{1, 2.5, 100}),
-		r(command{name: ours + ", 10 × the text", larger: true}, 50_000, 700, sample{10, 24, 104}),
-		r(command{name: "Polars"}, 4999, 0, sample{125, 250, 1000}, sample{75, 250, 1000}),
+		r(command{name: bareLoop}, 0, 0, sample(1, 1, 20), sample(2, 2, 20), sample(9, 9, 90)),
+		r(command{name: ours}, 5000, 700, sample(1, 2.5, 100)),
+		r(command{name: ours + ", 10 × the text", larger: true}, 50_000, 700, sample(10, 24, 104)),
+		r(command{name: "Polars"}, 4999, 0, sample(125, 250, 1000), sample(75, 250, 1000)),
 		r(command{name: "DuckDB", unasked: "no module"}, 0, 0),
 	}}
 }

@@ -23,6 +23,8 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
 
 func main() {
@@ -184,6 +186,6 @@ func peerCommands(python, file, ngrams string) (commands []command) {
 
 // lastLine reads what a peer prints.
 func lastLine(stdout []byte) (c counts, err error) {
-	err = json.Unmarshal([]byte(last(stdout)), &c)
+	err = json.Unmarshal([]byte(process.LastLine(stdout)), &c)
 	return c, err
 }

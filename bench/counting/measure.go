@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
-	"slices"
-	"strings"
-	"syscall"
-	"time"
+
+	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
 
 type command struct {
@@ -27,19 +22,16 @@ type command struct {
 // counts show whether two commands did the same work. Some do not know the number of distinct features.
 type counts struct{ Tokens, Features int64 }
 
-// sample is the usage of a process and its children.
-type sample struct{ wall, cpu, memory float64 } // seconds, seconds, MB
-
 type row struct {
 	command
-	samples []sample
+	samples []process.Sample
 	counts  counts
 	failure string // why there are no samples
 }
 
 // measure runs the commands alternately, so that changes of the machine affect all. The first round is not measured.
 func measure(ctx context.Context, commands []command, rounds int) ([]row, error) {
-	if err := adoptOrphans(); err != nil {
+	if err := process.AdoptOrphans(); err != nil {
 		return nil, err
 	}
 	rows := make([]row, len(commands))
@@ -77,73 +69,18 @@ func measure(ctx context.Context, commands []command, rounds int) ([]row, error)
 	return rows, nil
 }
 
-// once runs the command. Its time ends with the last of its processes, and their CPU is added up: Spark's Python does not
-// wait for its JVM. Its memory is that of the largest of them, not of all together.
-func (r *row) once(ctx context.Context) (sample, error) {
+// once runs the command and reads what it has counted.
+func (r *row) once(ctx context.Context) (process.Sample, error) {
 	if r.output != "" {
 		if err := os.RemoveAll(r.output); err != nil {
-			return sample{}, err
+			return process.Sample{}, err
 		}
 	}
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.args[0], r.args[1:]...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	started := time.Now()
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		return sample{}, err
-	}
-	s := usage(cmd.ProcessState.SysUsage().(*syscall.Rusage))
-	for {
-		var u syscall.Rusage
-		_, e := syscall.Wait4(-1, nil, 0, &u)
-		if errors.Is(e, syscall.EINTR) {
-			continue
-		}
-		if e != nil { // there are no more
-			break
-		}
-		orphan := usage(&u)
-		s.cpu, s.memory = s.cpu+orphan.cpu, max(s.memory, orphan.memory)
-	}
-	s.wall = time.Since(started).Seconds()
-	if err != nil {
-		if reason := last(stderr.Bytes()); reason != "" {
-			return sample{}, errors.New(reason)
-		}
-		return sample{}, err
-	}
-	if r.counted != nil {
-		r.counts, err = r.counted(stdout.Bytes())
+	stdout, s, err := process.Run(ctx, r.args...)
+	if err == nil && r.counted != nil {
+		r.counts, err = r.counted(stdout)
 	}
 	return s, err
 }
 
-// usage is that of a process and of those it has waited for.
-func usage(u *syscall.Rusage) sample {
-	return sample{cpu: float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9, memory: float64(u.Maxrss) * rssUnit / 1e6}
-}
-
-// last returns the last line that is not empty, as a terminal would leave it.
-func last(output []byte) string {
-	lines := strings.FieldsFunc(string(output), func(r rune) bool { return r == '\n' || r == '\r' })
-	for _, line := range slices.Backward(lines) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
-	}
-	return ""
-}
-
-func (r row) median(of func(sample) float64) float64 {
-	values := make([]float64, len(r.samples))
-	for i, s := range r.samples {
-		values[i] = of(s)
-	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-}
-
-func wall(s sample) float64   { return s.wall }
-func cpu(s sample) float64    { return s.cpu }
-func memory(s sample) float64 { return s.memory }
+func (r row) median(of func(process.Sample) float64) float64 { return process.Median(r.samples, of) }

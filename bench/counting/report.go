@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
 
 type report struct {
@@ -58,9 +60,9 @@ func (r report) table(w io.Writer) {
 			bytes *= float64(row.counts.Tokens) / float64(self.counts.Tokens)
 		}
 		fmt.Fprintf(w, "| %s | %s | %.0f | %s | %.0f | %s | %s | %s | %s | %s | %s |\n", row.name,
-			digits(row.median(wall)), bytes/1e6/row.median(wall), digits(row.median(cpu)), row.median(memory),
-			digits(row.median(cpu)/loop.median(cpu)), digits(row.median(cpu)/self.median(cpu)),
-			digits(row.median(wall)/self.median(wall)), digits(row.median(memory)/self.median(memory)),
+			digits(row.median(process.Wall)), bytes/1e6/row.median(process.Wall), digits(row.median(process.CPU)), row.median(process.Memory),
+			digits(row.median(process.CPU)/loop.median(process.CPU)), digits(row.median(process.CPU)/self.median(process.CPU)),
+			digits(row.median(process.Wall)/self.median(process.Wall)), digits(row.median(process.Memory)/self.median(process.Memory)),
 			known(row.counts.Tokens), known(row.counts.Features))
 	}
 	if failed {

@@ -9,7 +9,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +24,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
 
 func main() {
@@ -74,12 +74,9 @@ var (
 type row struct {
 	tool, format string
 	args         []string
-	samples      []sample
+	samples      []process.Sample
 	failure      string // why there are no samples
 }
-
-// sample is the usage of a process and its children.
-type sample struct{ wall, cpu, memory float64 } // seconds, seconds, MB
 
 // bench writes the text in all formats, and measures every tool with each.
 func (o options) bench(ctx context.Context, dir string) error {
@@ -140,18 +137,11 @@ func (o options) bench(ctx context.Context, dir string) error {
 }
 
 // once runs the tool, and returns how many tokens it counted.
-func (r *row) once(ctx context.Context, manifest string) (s sample, tokens float64, err error) {
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.args[0], r.args[1:]...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	started := time.Now()
-	if err = cmd.Run(); err != nil {
-		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-		return s, 0, fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+func (r *row) once(ctx context.Context, manifest string) (s process.Sample, tokens float64, err error) {
+	counted, s, err := process.Run(ctx, r.args...)
+	if err != nil {
+		return s, 0, err
 	}
-	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	s = sample{time.Since(started).Seconds(), float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9, float64(u.Maxrss) * rssUnit() / 1e6}
-	counted := stdout.Bytes()
 	if r.tool == ours {
 		if counted, err = os.ReadFile(manifest); err != nil {
 			return s, 0, err
@@ -168,21 +158,12 @@ func (r *row) once(ctx context.Context, manifest string) (s sample, tokens float
 	return s, c.Tokens, err
 }
 
-// rssUnit is that of ru_maxrss in bytes.
-func rssUnit() float64 {
-	if runtime.GOOS == "darwin" {
-		return 1
-	}
-	return 1024
-}
-
 // table prints the medians, in Markdown. MB are those of the text as TSV in all formats.
 func table(rows []*row, megabytes float64) {
-	cpu := func(s sample) float64 { return s.cpu }
 	base := map[string]float64{} // the CPU seconds of sparsenb
 	for _, r := range rows {
 		if r.tool == ours && r.failure == "" {
-			base[r.format] = r.median(cpu)
+			base[r.format] = process.Median(r.samples, process.CPU)
 		}
 	}
 	fmt.Println("| format | tool | wall s | MB/s | CPU s | peak MB | CPU / sparsenb | CPU / TSV |")
@@ -191,16 +172,16 @@ func table(rows []*row, megabytes float64) {
 		if r.failure != "" {
 			continue
 		}
-		wall := r.median(func(s sample) float64 { return s.wall })
+		wall := process.Median(r.samples, process.Wall)
 		toOurs, toTSV := "", ""
 		if base[r.format] > 0 {
-			toOurs = fmt.Sprintf("%.2f", r.median(cpu)/base[r.format])
+			toOurs = fmt.Sprintf("%.2f", process.Median(r.samples, process.CPU)/base[r.format])
 		}
 		if r.tool == ours {
 			toTSV = fmt.Sprintf("%.2f", base[r.format]/base[formats[0]])
 		}
-		fmt.Printf("| %s | %s | %.2f | %.0f | %.2f | %.0f | %s | %s |\n", r.format, r.tool, wall, megabytes/wall, r.median(cpu),
-			r.median(func(s sample) float64 { return s.memory }), toOurs, toTSV)
+		fmt.Printf("| %s | %s | %.2f | %.0f | %.2f | %.0f | %s | %s |\n", r.format, r.tool, wall, megabytes/wall, process.Median(r.samples, process.CPU),
+			process.Median(r.samples, process.Memory), toOurs, toTSV)
 	}
 	if slices.ContainsFunc(rows, func(r *row) bool { return r.failure != "" }) {
 		fmt.Print("\nNot measured:\n\n")
@@ -210,13 +191,4 @@ func table(rows []*row, megabytes float64) {
 			fmt.Printf("- %s, %s: %s\n", r.format, r.tool, r.failure)
 		}
 	}
-}
-
-func (r *row) median(of func(sample) float64) float64 {
-	values := make([]float64, len(r.samples))
-	for i, s := range r.samples {
-		values[i] = of(s)
-	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }

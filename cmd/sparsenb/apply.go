@@ -130,6 +130,7 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 		return d, err
 	}
 	d.Reading.LabelOptional = !labeled
+	d.Reading.WholeFiles = readWholeFiles(m.Manifest().Inputs)
 	if d.Rejects, err = f.rejects.parse(*f.output); err != nil {
 		return d, err
 	}
@@ -151,10 +152,34 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 	if d.Files, err = corpusio.ListLabeled(ctx, patterns, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
 	}
+	if err := sameKind(m.Manifest(), d.Files); err != nil {
+		return d, err
+	}
 	if !hasContent(d.Files) {
 		return d, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
 	}
 	return d, d.ValidateFiles()
+}
+
+// sameKind fails if the model is of texts and a file is a matrix, or the reverse. The manifest of select does not know.
+func sameKind(m modelio.Manifest, files []corpusio.File) error {
+	for _, f := range files {
+		for _, in := range m.Inputs {
+			if f.Size > 0 && in.Size > 0 && f.IsMatrix() != in.IsMatrix() {
+				kinds := map[bool]string{true: "a matrix", false: "text"}
+				return modelio.Usagef("%s: is %s, but the model was made from %s", f.Name, kinds[f.IsMatrix()], kinds[in.IsMatrix()])
+			}
+		}
+	}
+	return nil
+}
+
+// readWholeFiles reports whether the documents that the model was trained on were files of plain text. Then those it is applied
+// to are probably, too.
+func readWholeFiles(inputs []modelio.Input) bool {
+	whole := func(f modelio.Input) bool { return f.Format == "file" }
+	lines := func(f modelio.Input) bool { return f.Format == "text" }
+	return slices.ContainsFunc(inputs, whole) && !slices.ContainsFunc(inputs, lines)
 }
 
 // setRunner returns the runner and adapts the tuning to it.

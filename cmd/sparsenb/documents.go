@@ -44,6 +44,7 @@ func addDocumentFlags(fs *flag.FlagSet) *documentFlags {
 		runner:      addRunnerFlags(fs),
 		shards:      fs.String("shards", "64", "=N number of files that the counts are written to, 1 to 10000"),
 	}
+	f.reading.addWeightFlag(fs)
 	fs.Var(&f.input, "input", "=GLOB input files, or folders of them; may be repeated")
 	return f
 }

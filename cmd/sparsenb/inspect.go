@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -22,9 +20,10 @@ var inspect = command{
 	name: "inspect",
 	manual: `Usage: sparsenb inspect [--verify] DIR [DIR]
 
-Shows a published run: its models with their features, weights and counts, what
-is proven about them, the gain at other k, and the input. With two folders,
-compares the models that have the same classes and k in both.
+Shows a published run: its models with their features, weights and counts, the
+strongest features of each class, what is proven about the models, the gain at
+other k as a chart and a table, and the input. With two folders, compares the
+models that have the same classes and k in both, and says how the runs differ.
 
 --verify recomputes the results from the files: the checksums, the sums of
 tokens, the parameters and gains from the counts, and the upper bounds. It does
@@ -53,13 +52,21 @@ not repeat the search that proved a model optimal.
 				}
 				runs = append(runs, p)
 			}
-			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() }) {
+			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() || p.Manifest.Tunes() }) {
 				for _, p := range runs {
-					printApplied(stdout, p)
+					if p.Manifest.Tunes() {
+						if err := printTuning(ctx, stdout, p); err != nil {
+							return err
+						}
+						continue
+					}
+					if err := printApplied(ctx, stdout, p); err != nil {
+						return err
+					}
 				}
 			} else if len(runs) == 2 {
-				if a, b := runs[0].Manifest, runs[1].Manifest; a.Analysis().HashBits > 0 && b.Analysis().HashBits > 0 && a.Tables != b.Tables {
-					return modelio.Usagef("%s and %s have hash buckets of different versions, which cannot be compared; count the documents of the older run again", runs[0].Dir, runs[1].Dir)
+				if err := comparable(runs[0], runs[1]); err != nil {
+					return err
 				}
 				printDifference(stdout, runs[0], runs[1])
 			} else {
@@ -107,6 +114,8 @@ func printVerified(ctx context.Context, w io.Writer, runs []modelio.Published, f
 func printAll(w io.Writer, p modelio.Published) {
 	s := report.Summarize(p)
 	printRun(w, s)
+	printStrongest(w, p, s)
+	printProof(w, report.Proof(p))
 	printPaths(w, s)
 	m := p.Manifest
 	printf(w, "\nrun %s: %s by sparsenb %s, started %s, finished %s\n", m.ID, m.Verb, m.Version, m.Started.Format("2006-01-02 15:04:05"), m.Finished.Format("15:04:05 MST"))
@@ -120,6 +129,9 @@ func printAll(w io.Writer, p modelio.Published) {
 	}
 	if m.Counts != nil {
 		printf(w, "counts: %s\n", m.Counts.Name)
+	}
+	if len(m.Inputs) > 0 {
+		printf(w, "inputs: %s\n", report.Inputs(m.Inputs))
 	}
 	const most = 10
 	for i, in := range m.Inputs {
@@ -150,6 +162,9 @@ func printPaths(w io.Writer, s report.Summary) {
 			title = fmt.Sprintf("%s, smoothing %v: ", path.Problem, path.Smoothing)
 		}
 		printf(w, "\n%sGain by number of %ss:\n\n", title, s.Corpus.Feature)
+		if i < report.MaxCharts {
+			printChart(w, path)
+		}
 		table := [][]string{{"k", "gain", "upper bound", "gap", "certificate"}}
 		for _, row := range path.Rows {
 			if report.IsRounding(row.Gap, row.UpperBoundGain) {
@@ -159,89 +174,4 @@ func printPaths(w io.Writer, s report.Summary) {
 		}
 		printTable(w, table, "rrrrl")
 	}
-}
-
-// printDifference compares the models of two runs that have the same classes and k.
-func printDifference(w io.Writer, a, b modelio.Published) {
-	printf(w, "%s: %s\n%s: %s\n", a.Dir, report.NewCorpus(a.Manifest), b.Dir, report.NewCorpus(b.Manifest))
-	compared := 0
-	for _, ma := range a.Models {
-		for _, mb := range b.Models {
-			same := ma.Smoothing == mb.Smoothing || !report.HasSeveralSmoothings(a) && !report.HasSeveralSmoothings(b)
-			if ma.Problem == mb.Problem && ma.K == mb.K && ma.Positive == mb.Positive && same {
-				printf(w, "\n")
-				printModelDifference(w, ma, mb, a, b)
-				compared++
-			}
-		}
-	}
-	if compared == 0 {
-		printf(w, "\nno model with the same classes and k in both runs: %s; %s\n", problems(a), problems(b))
-	}
-}
-
-// problems lists the problems and ks of a run.
-func problems(p modelio.Published) string {
-	var list []string
-	for _, m := range p.Models {
-		list = append(list, fmt.Sprintf("%s, k = %d", m.Problem, m.K))
-	}
-	return p.Dir + " has " + cmp.Or(strings.Join(slices.Compact(list), " and "), "none")
-}
-
-func printModelDifference(w io.Writer, ma, mb modelio.ModelRow, runA, runB modelio.Published) {
-	inB := map[string]modelio.FeatureRow{}
-	a, b := byClass(runA.Of(ma), ma.Positive), byClass(runB.Of(mb), mb.Positive)
-	namesA, namesB := report.BucketNames(runA), report.BucketNames(runB)
-	for _, f := range b {
-		inB[f.Feature] = f
-	}
-	noun := report.NewCorpus(runB.Manifest).Feature
-	var removed, added []string
-	changed := [][]string{{noun, "weight", "before"}}
-	common := 0
-	for _, f := range a {
-		other, ok := inB[f.Feature]
-		if !ok {
-			removed = append(removed, report.QuoteWith(f.Feature, namesA))
-			continue
-		}
-		common++
-		delete(inB, f.Feature)
-		if now, was := fmt.Sprintf("%+.2f", other.Weight), fmt.Sprintf("%+.2f", f.Weight); now != was {
-			changed = append(changed, []string{report.QuoteWith(f.Feature, namesB), now, was})
-		}
-	}
-	for _, f := range b {
-		if _, ok := inB[f.Feature]; ok {
-			added = append(added, report.QuoteWith(f.Feature, namesB))
-		}
-	}
-	of := ma.Problem
-	if ma.Strategy == modelio.Joint {
-		of += ", " + ma.Positive
-	}
-	printf(w, "%s, k = %s: gain %s, before %s; %s, Jaccard index %s\n", of, humanize.Comma(ma.K), report.Gain(mb.Gain), report.Gain(ma.Gain),
-		report.Plural(int64(common), noun)+" in both", strconv.FormatFloat(float64(common)/float64(max(len(a)+len(b)-common, 1)), 'f', 3, 64))
-	printWords(w, "removed", removed)
-	printWords(w, "added", added)
-	if len(changed) > 1 {
-		printTable(w, changed[:min(len(changed), report.MaxFeatures+1)], "lrr")
-	}
-}
-
-// byClass returns the rows of one class of a joint model.
-func byClass(features []modelio.FeatureRow, class string) []modelio.FeatureRow {
-	return slices.DeleteFunc(slices.Clone(features), func(f modelio.FeatureRow) bool { return f.Class != class })
-}
-
-func printWords(w io.Writer, what string, words []string) {
-	if len(words) == 0 {
-		return
-	}
-	more := ""
-	if n := len(words) - report.MaxFeatures; n > 0 {
-		words, more = words[:report.MaxFeatures], fmt.Sprintf(" and %d more", n)
-	}
-	printf(w, "  %s: %s%s\n", what, strings.Join(words, ", "), more)
 }

@@ -36,7 +36,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{train, count, selectCommand, predict, check, inspect, version}
+	return []command{train, count, selectCommand, tuneCommand, predict, evaluate, transform, check, inspect, version}
 }
 
 // sparsenb runs the program and returns its exit code.

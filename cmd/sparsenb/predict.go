@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -21,14 +22,17 @@ of its probability. Input files are those of "sparsenb train", except that
 documents need no label.
 
 Without --input and --output, it reads a document from each line of standard
-input, as label<TAB>text or text alone, and writes a line for each to standard
-output: label<TAB>probability<TAB>text. This needs a model of one k, or --k.
+input, as text, label<TAB>text, fastText or JSON, and writes a line for each to
+standard output at once: predicted label, probability, label, text, and with
+--explain the reasons, separated by tabs. The model must have one k, or --k
+chooses one.
 
 The words are found as the model says; they need no flags. Words that the model
 does not have are ignored.
 `,
 	prepare: func(fs *flag.FlagSet) func(context.Context, []string) error {
 		apply := addApplyFlags(fs)
+		apply.reading.addIDFlag(fs)
 		reasons := fs.String("explain", "0", "=N also list the N features that weighed most in each decision")
 		shards := fs.String("shards", "1", "=N number of files that the predictions are written to, 1 to 10000")
 		return func(ctx context.Context, args []string) error {
@@ -45,6 +49,9 @@ does not have are ignored.
 			}
 			if p.Reasons < 0 || p.Reasons > maxReasons {
 				return modelio.Usagef("--explain=%d: must be 0 to %d", p.Reasons, maxReasons)
+			}
+			if len(apply.input) == 0 && *apply.output == "" {
+				return apply.predictStream(ctx, os.Stdin, os.Stdout, m, chosen, p.Reasons)
 			}
 			n, err := parseInt("shards", *shards)
 			if err != nil {

@@ -16,7 +16,9 @@ import (
 
 // readingFlags define how files become documents.
 type readingFlags struct {
-	format, labelColumn, textColumn, weightColumn, featureNames, maxRecordBytes, maxExpansion, onCorrupt *string
+	format, labelColumn, textColumn, featureNames, maxRecordBytes, maxExpansion, onCorrupt *string
+
+	weightColumn, idColumn, groupColumn string // of the commands that add the flag
 
 	header headerFlag
 	labels *labelFlags
@@ -27,7 +29,6 @@ func addReadingFlags(fs *flag.FlagSet) *readingFlags {
 		format:         fs.String("format", "auto", "=NAME format of the input files: auto (detected for each file), "+strings.Join(corpusio.FormatNames(), ", ")),
 		labelColumn:    fs.String("label_column", "", "=NAME|N column of the labels, by name or by number from 1; in JSON Lines a key, such as meta.label (default: by its name, such as label or class)"),
 		textColumn:     fs.String("text_column", "", "=NAME|N,… columns of the text, by name or by number from 1, or keys; several are joined by a space (default: by its name, such as text or review)"),
-		weightColumn:   fs.String("weight_column", "", "=NAME|N column that says how often a document counts, a whole number: 3 counts it as three equal documents (default: once)"),
 		featureNames:   fs.String("feature_names", "", "=FILE names of the features of --format=svmlight, one per line: line 1 names index 1"),
 		maxRecordBytes: fs.String("max_record_bytes", "8MiB", "=SIZE maximum length of a line or record; longer ones count as malformed"),
 		maxExpansion:   fs.String("max_expansion_ratio", strconv.Itoa(corpusio.DefaultMaxExpansion), "=N how many times its size a compressed file of more than 64 MiB of content may decompress to; beyond that it is an error"),
@@ -38,13 +39,29 @@ func addReadingFlags(fs *flag.FlagSet) *readingFlags {
 	return f
 }
 
+// addWeightFlag adds a flag for commands that count.
+func (f *readingFlags) addWeightFlag(fs *flag.FlagSet) {
+	fs.StringVar(&f.weightColumn, "weight_column", "", "=NAME|N column that says how often a document counts, a whole number: 3 counts it as three equal documents (default: once)")
+}
+
+// addIDFlag adds a flag for commands that write rows of documents.
+func (f *readingFlags) addIDFlag(fs *flag.FlagSet) {
+	fs.StringVar(&f.idColumn, "id_column", "", "=NAME|N column, or key, that identifies a document; the output has it as id (default: none)")
+}
+
+// addGroupFlag adds a flag for commands that divide the documents.
+func (f *readingFlags) addGroupFlag(fs *flag.FlagSet) {
+	fs.StringVar(&f.groupColumn, "group_column", "", "=NAME|N column, or key, whose value documents share that must stay together, such as an author (default: each document is on its own)")
+}
+
 func (f *readingFlags) parse(ctx context.Context) (r corpusio.Reading, err error) {
 	if r.Format = *f.format; r.Format == "auto" {
 		r.Format = ""
 	} else if !slices.Contains(corpusio.FormatNames(), r.Format) {
 		return r, modelio.Usagef("--format=%s: must be auto, %s", r.Format, strings.Join(corpusio.FormatNames(), ", "))
 	}
-	r.Header, r.LabelColumn, r.WeightColumn = f.header.value, *f.labelColumn, *f.weightColumn
+	r.Header, r.LabelColumn = f.header.value, *f.labelColumn
+	r.WeightColumn, r.IDColumn, r.GroupColumn = f.weightColumn, f.idColumn, f.groupColumn
 	if r.FeatureNames, err = fileio.Absolute(*f.featureNames); err != nil { // workers may have another folder
 		return r, err
 	}

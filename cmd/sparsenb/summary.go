@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +22,10 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 		return err
 	}
 	if p.Manifest.AppliesModel() {
-		printApplied(w, p)
-		return nil
+		return printApplied(ctx, w, p)
+	}
+	if p.Manifest.Tunes() {
+		return printTuning(ctx, w, p)
 	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
@@ -32,22 +33,6 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 	}
 	printRun(w, s)
 	return nil
-}
-
-// printApplied prints what a run made that applied a model to documents.
-func printApplied(w io.Writer, p modelio.Published) {
-	m := p.Manifest
-	for _, warning := range m.Warnings {
-		warn("%s", warning)
-	}
-	var files []string
-	for _, f := range m.Files {
-		files = append(files, f.Name)
-	}
-	if n := len(files); n > 1 {
-		files = []string{fmt.Sprintf("%s/ (%s)", path.Dir(files[0]), report.Plural(int64(n), "file"))}
-	}
-	printf(w, "%s, model %s\n%s: %s, %s\n", report.Plural(m.Read, "document"), m.Model.Name, p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 }
 
 func printRun(w io.Writer, s report.Summary) {
@@ -156,13 +141,13 @@ func printTable(w io.Writer, rows [][]string, align string) {
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = report.Shorten(printable(cell))
-			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
+			width[i] = max(width[i], displayWidth(row[i]))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", width[i]-displayWidth(cell))
 			if align[i] == 'r' {
 				line.WriteString("  " + pad + cell)
 			} else {

@@ -44,7 +44,10 @@ or --runner=dataflow; see docs/engines.md. Beam's other flags are accepted, too.
 Other commands (sparsenb help COMMAND):
   count     count the features of documents
   select    select features from counts, without reading the text
+  tune      choose k, smoothing and other settings by cross-validation
   predict   predict the classes of documents with a model
+  evaluate  measure how well a model predicts labels
+  transform turn documents into rows of the selected features
   check     show how documents are read, and find mistakes, without a run
   inspect   show, verify or compare published runs
   version   print the version

@@ -9,14 +9,18 @@ import (
 
 // columns are the columns of a file that make a document, numbered from 0; -1 if there is none.
 type columns struct {
-	label  int
-	texts  []int
-	weight int
+	label     int
+	texts     []int
+	weight    int
+	id, group int
 }
 
+var noColumns = columns{label: -1, weight: -1, id: -1, group: -1}
+
 // findColumns finds the columns that reading names among those of a file, or else columns with usual names. The label needs no
-// column if the file has one. Its error is a *LayoutError.
+// column if the file has one, or if labels are optional. Its error is a *LayoutError.
 func findColumns(f File, names []string, reading Reading) (c columns, err error) {
+	c = noColumns
 	seen := map[string]bool{}
 	for _, name := range names {
 		if name != "" && seen[name] {
@@ -27,14 +31,15 @@ func findColumns(f File, names []string, reading Reading) (c columns, err error)
 	find := func(flag, column, what string, usual []string) (int, error) {
 		return findColumn(f, names, flag, column, what, usual)
 	}
-	c.label, c.weight = -1, -1
-	if f.Label == "" {
+	if f.Label == "" && !reading.guessesLabel(f) {
 		if c.label, err = find("label_column", reading.LabelColumn, "labels", labelColumns); err != nil {
 			return c, err
 		}
 	}
 	texts := reading.TextColumns
-	if len(texts) == 0 {
+	if len(texts) == 0 && isOnlyText(names, reading) {
+		texts = names
+	} else if len(texts) == 0 {
 		texts = []string{""}
 	}
 	for _, column := range texts {
@@ -44,15 +49,57 @@ func findColumns(f File, names []string, reading Reading) (c columns, err error)
 		}
 		c.texts = append(c.texts, i)
 	}
-	if reading.WeightColumn != "" {
-		if c.weight, err = find("weight_column", reading.WeightColumn, "", nil); err != nil {
-			return c, err
-		}
+	if err := c.findNamed(f, names, reading); err != nil {
+		return c, err
+	}
+	if reading.guessesLabel(f) {
+		c.label = c.usualLabel(names)
+	}
+	if reading.LabelColumn == "" && c.label >= 0 && (c.label == c.id || c.label == c.group) {
+		return c, labelTwice(f, "column", names[c.label])
 	}
 	if slices.Contains(c.texts, c.label) {
 		return c, &LayoutError{f.Name, fmt.Sprintf("column %q is both label and text; name them with --label_column and --text_column", names[c.label])}
 	}
 	return c, nil
+}
+
+// labelTwice is the error of a column that a flag names for something else, and that is found as the label by its usual name.
+func labelTwice(f File, what, name string) error {
+	return &LayoutError{f.Name, fmt.Sprintf("%s %q would be the label, too; name the label with --label_column", what, name)}
+}
+
+// findNamed finds the columns that a file has only if a flag names them.
+func (c *columns) findNamed(f File, names []string, reading Reading) (err error) {
+	for _, named := range []struct {
+		flag, column string
+		to           *int
+	}{{"weight_column", reading.WeightColumn, &c.weight}, {"id_column", reading.IDColumn, &c.id}, {"group_column", reading.GroupColumn, &c.group}} {
+		if named.column == "" {
+			continue
+		}
+		if *named.to, err = findColumn(f, names, named.flag, named.column, "", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOnlyText reports whether a file has one column, which is the text where labels are optional.
+func isOnlyText(names []string, reading Reading) bool {
+	return reading.LabelOptional && len(names) == 1 && !slices.Contains(labelColumns, columnName(names[0]))
+}
+
+// usualLabel returns a column with a usual name of labels that has no other use, or -1.
+func (c columns) usualLabel(names []string) int {
+	for _, usual := range labelColumns {
+		for i, name := range names {
+			if columnName(name) == usual && !slices.Contains(c.texts, i) && i != c.weight && i != c.id && i != c.group {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // findColumn finds a column that a flag names, or else one with a usual name.

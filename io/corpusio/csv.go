@@ -23,7 +23,7 @@ func (csv) Detect(h Head, reading Reading) bool {
 	if len(h.Bytes) == 0 || checkEncoding("", h.Bytes) != nil {
 		return false
 	}
-	if reading.LabelColumn != "" || len(reading.TextColumns) > 0 || reading.WeightColumn != "" {
+	if reading.namesColumn() {
 		return true // other formats have no columns
 	}
 	line, _, _ := bytes.Cut(h.Bytes, []byte{'\n'})
@@ -43,20 +43,20 @@ func (csv) Detect(h Head, reading Reading) bool {
 		return false
 	case t.err == nil && h.File.Label != "": // one usual name is little evidence
 		return t.odd == 0
+	case reading.guessesLabel(h.File) && t.label < 0:
+		return t.isHeaderWithoutLabel(line, reading)
 	case t.err == nil && t.delimiter == '\t' && len(t.names) == 2:
 		return t.label > t.texts[0] && t.bytes[t.texts[0]] > t.bytes[t.label] // or else only the header is swapped
 	case t.err == nil:
 		return t.delimiter != '\t' || t.isEven()
 	}
 	// Describe reports which column it lacks. A text whose label is elsewhere needs no columns.
-	return h.File.Label == "" && t.delimiter != '\t' && slices.ContainsFunc(t.names, func(name string) bool {
-		return slices.Contains(labelColumns, columnName(name)) || slices.Contains(textColumns, columnName(name))
-	})
+	return h.File.Label == "" && t.delimiter != '\t' && slices.ContainsFunc(t.names, isUsualName)
 }
 
 func (csv) Describe(_ context.Context, h Head, reading Reading) (string, error) {
 	if len(h.Bytes) == 0 { // the file is empty, or corrupt, which the reading reports
-		return csvLayout{delimiter: ',', columns: columns{label: -1, weight: -1}, header: -1}.String(), nil
+		return csvLayout{delimiter: ',', columns: noColumns, header: -1}.String(), nil
 	}
 	if err := checkEncoding(h.File.Name, h.Bytes); err != nil {
 		return "", err
@@ -65,6 +65,13 @@ func (csv) Describe(_ context.Context, h Head, reading Reading) (string, error) 
 		return "", &CorruptError{h.File.Name, 0, returnsAlone}
 	}
 	t := detectTable(h, reading)
+	var layout *LayoutError
+	if flag := reading.valueFlag(); errors.As(t.err, &layout) && flag != "" && reading.Format == "" {
+		reading.IDColumn, reading.GroupColumn = "", ""
+		if !(csv{}).Detect(h, reading) {
+			layout.Problem += fmt.Sprintf(" (read as csv because of --%s; only %s have columns)", flag, strings.Join(formatsWithColumns, ", "))
+		}
+	}
 	return t.String(), t.err
 }
 
@@ -153,6 +160,12 @@ func (r *csvReader) Next(d *Document) bool {
 		if r.layout.label >= 0 {
 			d.Label = bytes.TrimSpace(r.value(r.layout.label))
 		}
+		if r.layout.id >= 0 {
+			d.ID = r.value(r.layout.id)
+		}
+		if r.layout.group >= 0 {
+			d.Group = r.value(r.layout.group)
+		}
 		return true
 	}
 }
@@ -216,6 +229,12 @@ func (l csvLayout) String() string {
 	if l.weight >= 0 {
 		fmt.Fprintf(&b, " weight=%d", l.weight+1)
 	}
+	if l.id >= 0 {
+		fmt.Fprintf(&b, " id=%d", l.id+1)
+	}
+	if l.group >= 0 {
+		fmt.Fprintf(&b, " group=%d", l.group+1)
+	}
 	if l.header >= 0 {
 		fmt.Fprintf(&b, " header=%d", l.header)
 	}
@@ -228,7 +247,7 @@ func (l csvLayout) String() string {
 // parseCSVLayout returns the layout of a file, which may come from another version of the program.
 func parseCSVLayout(f File) (l csvLayout, err error) {
 	unknown := fmt.Errorf("%s: unknown layout %q", f.Name, f.Layout)
-	l.label, l.weight, l.header = -1, -1, -1
+	l.columns, l.header = noColumns, -1
 	for _, part := range strings.Fields(f.Layout) {
 		key, value, _ := strings.Cut(part, "=")
 		var numbers []int
@@ -254,6 +273,10 @@ func parseCSVLayout(f File) (l csvLayout, err error) {
 			}
 		case "weight":
 			l.weight = n - 1
+		case "id":
+			l.id = n - 1
+		case "group":
+			l.group = n - 1
 		case "header":
 			l.header = int64(n)
 		case "rows":
@@ -262,7 +285,7 @@ func parseCSVLayout(f File) (l csvLayout, err error) {
 			return l, unknown
 		}
 	}
-	least, most := min(l.label, l.weight), max(l.label, l.weight)
+	least, most := min(l.label, l.weight, l.id, l.group), max(l.label, l.weight, l.id, l.group)
 	if len(l.texts) > 0 {
 		least, most = min(least, slices.Min(l.texts)), max(most, slices.Max(l.texts))
 	}
@@ -282,6 +305,19 @@ type table struct {
 	err   error    // why it cannot be read: a *LayoutError
 }
 
+// isHeaderWithoutLabel reports whether the first line is probably the header of a table without labels. A line of prose may
+// begin with a usual name, and a label may be one.
+func (t table) isHeaderWithoutLabel(line []byte, reading Reading) bool {
+	if bytes.Contains(line, []byte{t.delimiter, ' '}) {
+		return false
+	}
+	if t.delimiter == '\t' && len(t.names) == 2 {
+		return t.err == nil && reading.Header == Present
+	}
+	usual := t.err == nil || t.delimiter != '\t' && slices.ContainsFunc(t.names, isUsualName) // Describe reports what it lacks
+	return usual && t.rows > 0 && t.odd == 0
+}
+
 // isEven reports whether most rows have as many columns as the first.
 func (t table) isEven() bool { return 2*t.odd <= t.rows }
 
@@ -293,7 +329,7 @@ func detectTable(h Head, reading Reading) (best table) {
 		if len(t.names) > 1 {
 			score = len(t.names)
 		}
-		if t.isEven() {
+		if t.isEven() && !(isOnlyText(t.names, reading) && t.odd > 0) { // a text may have delimiters
 			score += headBytes
 		}
 		if t.err == nil {
@@ -363,6 +399,10 @@ func parseHead(h Head, reading Reading, delimiter byte, inLine bool) (t table) {
 		t.names, reading = numberColumns(t.width, h.File, reading)
 	}
 	t.columns, t.err = findColumns(h.File, t.names, reading)
+	if reading.Header == Unknown && isOnlyText(t.names, reading) && !reading.namesColumn() && !isTextColumn(t.names[0]) {
+		t.err = &LayoutError{h.File.Name, fmt.Sprintf("the first row has one column, %s; use --header if that is its name, --header=false if it is a document",
+			listColumns(t.names))}
+	}
 	return t
 }
 
@@ -373,7 +413,7 @@ func numberColumns(width int, f File, reading Reading) (names []string, _ Readin
 	}
 	if reading.LabelColumn == "" && len(reading.TextColumns) == 0 {
 		switch {
-		case width == 2 && f.Label == "":
+		case width == 2 && f.Label == "" && reading.IDColumn == "" && reading.GroupColumn == "":
 			reading.LabelColumn, reading.TextColumns = "1", []string{"2"}
 		case width == 1 && f.Label != "":
 			reading.TextColumns = []string{"1"}

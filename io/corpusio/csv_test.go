@@ -303,7 +303,7 @@ func checkCSV(t *testing.T, b []byte, size uint16, maxBytes, how uint8) {
 			t.Fatal(err)
 		}
 	}
-	l := csvLayout{columns{1, []int{0}, -1}, []byte{',', '\t', ';', '|'}[how%4], 2, how%4 == 1, int64(how/4) - 1}
+	l := csvLayout{columns{1, []int{0}, -1, -1, -1}, []byte{',', '\t', ';', '|'}[how%4], 2, how%4 == 1, int64(how/4) - 1}
 	file := fileOf(t, name, File{Format: "csv", Layout: l.String()})
 	reading := Reading{MaxRecordBytes: int(maxBytes) + 1}
 	want := csvContent(name, string(b), l, reading.MaxRecordBytes)
@@ -432,6 +432,13 @@ func TestCSVIsDetected(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%.60q:\n got %s\nwant %s", c.text, got, c.want)
 		}
+		if err != nil || got == "tsv" && !strings.Contains(c.text, "\t") {
+			continue
+		}
+		c.reading.LabelOptional = true
+		if optional, err := List(t.Context(), []string{name}, c.reading); err != nil || optional[0] != files[0] {
+			t.Errorf("%.60q: where labels are optional: %+v, %v", c.text, optional, err)
+		}
 	}
 }
 
@@ -439,6 +446,7 @@ func TestCSVLayoutOfAnotherVersion(t *testing.T) {
 	for _, layout := range []string{
 		"", "delimiter=comma", "delimiter=colon columns=2 label=1 text=2", "delimiter=comma columns=2 label=3 text=1", "delimiter=comma columns=2 text=0",
 		"delimiter=comma columns=2 label=1 text=2 escape=backslash", "delimiter=comma columns=2 label=1 text=x", "delimiter=comma columns=2 label=-7 text=1",
+		"delimiter=comma columns=2 label=1 text=2 id=3", "delimiter=comma columns=2 label=1 text=2 group=-1",
 	} {
 		f := File{Format: "csv", Layout: layout}
 		f.Name, f.Size = save(t, "in.csv", []byte("a,b\n")), 4
@@ -447,7 +455,7 @@ func TestCSVLayoutOfAnotherVersion(t *testing.T) {
 		}
 	}
 	for _, l := range []csvLayout{
-		{columns{0, []int{1}, -1}, ',', 2, false, 0}, {columns{-1, []int{3, 0, 1}, 2}, '\t', 4, true, -1}, {columns{-1, nil, -1}, '|', 0, false, 7},
+		{columns{0, []int{1}, -1, -1, -1}, ',', 2, false, 0}, {columns{-1, []int{3, 0, 1}, 2, 1, 3}, '\t', 4, true, -1}, {columns{-1, nil, -1, 0, -1}, '|', 1, false, 7},
 	} {
 		if got, err := parseCSVLayout(File{Layout: l.String()}); err != nil || fmt.Sprint(got) != fmt.Sprint(l) {
 			t.Errorf("%s: %+v, %v", l, got, err)

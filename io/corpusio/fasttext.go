@@ -16,8 +16,21 @@ const wordSpace = " \t\v\f\r\n\x00"
 
 func (fastText) Name() string { return "fasttext" }
 
-func (fastText) Detect(h Head, _ Reading) bool {
-	rest, ok := bytes.CutPrefix(bytes.TrimLeft(trimMarks(h.Bytes), wordSpace), labelPrefix)
+// Detect accepts files that start with a label. If labels are optional, another line may.
+func (fastText) Detect(h Head, reading Reading) bool {
+	if startsWithLabel(bytes.TrimLeft(trimMarks(h.Bytes), wordSpace)) {
+		return true
+	}
+	for line := range bytes.Lines(h.Bytes) {
+		if reading.LabelOptional && startsWithLabel(line) {
+			return true
+		}
+	}
+	return false
+}
+
+func startsWithLabel(text []byte) bool {
+	rest, ok := bytes.CutPrefix(text, labelPrefix)
 	return ok && len(rest) > 0 && !isWordSpace(rest[0])
 }
 
@@ -32,12 +45,16 @@ func (fastText) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fastTextReader{records: l, hasLabel: r.File.Label != ""}, nil
+	return newFastTextReader(l, r.File), nil
+}
+
+func newFastTextReader(l records, f File) *fastTextReader {
+	return &fastTextReader{records: l, hasLabel: f.Label != "" || l.options.LabelOptional}
 }
 
 type fastTextReader struct {
 	records
-	hasLabel bool     // the file has a label, so that lines need none
+	hasLabel bool     // lines need none
 	labels   [][]byte // buffer
 	found    int      // labels of the line, with duplicates
 	text     []byte   // buffer

@@ -16,7 +16,7 @@ const (
 	Absent                // the first line is a document, even if it looks like a header
 )
 
-// HeaderError is a file whose first line looks like a header, where Header is Unknown.
+// HeaderError is a file whose first line looks like a header, where Header is Unknown. Label is empty if there is one column.
 type HeaderError struct{ File, Label, Text string }
 
 // Error is one line that says what to do.
@@ -25,7 +25,11 @@ func (e *HeaderError) Error() string {
 	if slices.Contains(textColumns, columnName(e.Label)) {
 		remedy = "the columns are swapped: a line must be label<TAB>text"
 	}
-	return fmt.Sprintf("%s: the first line is a header (%s, %s); %s", e.File, e.Label, strings.ReplaceAll(e.Text, "\t", ", "), remedy)
+	names := strings.ReplaceAll(e.Text, "\t", ", ")
+	if e.Label != "" {
+		names = e.Label + ", " + names
+	}
+	return fmt.Sprintf("%s: the first line is a header (%s); %s", e.File, names, remedy)
 }
 
 // Usual names of the columns of labels and of texts.
@@ -53,6 +57,13 @@ func isHeader(label, text []byte) bool {
 	a, b := columnName(string(label)), columnName(cell)
 	return slices.Contains(labelColumns, a) && slices.Contains(textColumns, b) ||
 		slices.Contains(textColumns, a) && slices.Contains(labelColumns, b)
+}
+
+func isTextColumn(name string) bool { return slices.Contains(textColumns, columnName(name)) }
+
+// isUsualName reports whether a column is named as labels or texts usually are.
+func isUsualName(name string) bool {
+	return isTextColumn(name) || slices.Contains(labelColumns, columnName(name))
 }
 
 func columnName(cell string) string {

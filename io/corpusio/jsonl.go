@@ -25,24 +25,21 @@ func (jsonl) Split(_ context.Context, f File, size int64, _ Reading) ([]Range, e
 	return splitLines(f, size), nil
 }
 
-// jsonLayout has the keys that lead to the label, the texts and the weight, from the outer object to the inner. It is
+// jsonLayout has the keys that lead to the label, the texts and other values, from the outer object to the inner. It is
 // File.Layout, as JSON.
 type jsonLayout struct {
 	Label  []string   `json:"label,omitempty"`
 	Texts  [][]string `json:"text"`
 	Weight []string   `json:"weight,omitempty"`
+	ID     []string   `json:"id,omitempty"`
+	Group  []string   `json:"group,omitempty"`
 }
 
 // Describe finds the keys. Usual names are those of the first record. A key that the flags name must be in one of the first.
 // A file without any record has an empty layout.
 func (jsonl) Describe(ctx context.Context, h Head, reading Reading) (string, error) {
-	switch jsonShape(h.Bytes) {
-	case jsonArray:
-		return "", &LayoutError{h.File.Name, "is a JSON array, not one object per line; convert it with: jq -c '.[]'"}
-	case jsonReturns:
-		return "", &LayoutError{h.File.Name, returnsAlone}
-	case jsonPretty:
-		return "", &LayoutError{h.File.Name, "is pretty-printed JSON, not one object per line; convert it with: jq -c ."}
+	if err := checkShape(h); err != nil {
+		return "", err
 	}
 	finder := newKeyFinder(h.File, reading)
 	complete, err := eachRecord(ctx, h.File, reading, finder.add)
@@ -55,6 +52,19 @@ func (jsonl) Describe(ctx context.Context, h Head, reading Reading) (string, err
 	}
 	text, err := json.Marshal(layout)
 	return string(text), err
+}
+
+// checkShape returns an error if a file is JSON, but not an object a line.
+func checkShape(h Head) error {
+	switch jsonShape(h.Bytes) {
+	case jsonArray:
+		return &LayoutError{h.File.Name, "is a JSON array, not one object per line; convert it with: jq -c '.[]'"}
+	case jsonReturns:
+		return &LayoutError{h.File.Name, returnsAlone}
+	case jsonPretty:
+		return &LayoutError{h.File.Name, "is pretty-printed JSON, not one object per line; convert it with: jq -c ."}
+	}
+	return nil
 }
 
 // The first records of a file are those in the first describeLines lines or describeBytes bytes.
@@ -95,11 +105,12 @@ type keyFinder struct {
 	reading Reading
 	paths   map[string][]string // the keys of each path of the flags
 	names   []string            // the keys of the first record; nil before it
+	label   []string            // the first usual key of a label, if reading guesses the label
 }
 
 func newKeyFinder(f File, reading Reading) *keyFinder {
 	k := &keyFinder{file: f, reading: reading, paths: map[string][]string{}}
-	for _, path := range append([]string{reading.LabelColumn, reading.WeightColumn}, reading.TextColumns...) {
+	for _, path := range append([]string{reading.LabelColumn, reading.WeightColumn, reading.IDColumn, reading.GroupColumn}, reading.TextColumns...) {
 		if path != "" && (path != reading.LabelColumn || f.Label == "") {
 			k.paths[path] = nil
 		}
@@ -123,7 +134,25 @@ func (k *keyFinder) add(record []byte) (done bool) {
 		}
 		done = done && k.paths[path] != nil
 	}
+	if k.reading.guessesLabel(k.file) {
+		if k.label == nil {
+			k.label = k.usualLabel(names, values)
+		}
+		done = done && k.label != nil
+	}
 	return done
+}
+
+// usualLabel returns a key of a record with a usual name of labels that has no other use, or nil. An object is no label.
+func (k *keyFinder) usualLabel(names []string, values map[string]jsontext.Value) []string {
+	for _, usual := range labelColumns {
+		for _, name := range names {
+			if _, used := k.paths[name]; columnName(name) == usual && !used && values[name].Kind() != '{' {
+				return []string{name}
+			}
+		}
+	}
+	return nil
 }
 
 // findKeys splits a dotted path into keys. A key that contains dots comes before a shorter one.
@@ -149,13 +178,16 @@ func (k *keyFinder) layout() (l jsonLayout, err error) {
 	if k.names == nil {
 		return l, &LayoutError{k.file.Name, fmt.Sprintf("none of the first %d lines is a JSON object", describeLines)}
 	}
-	if k.file.Label == "" {
+	l.Label = k.label
+	if k.file.Label == "" && !k.reading.guessesLabel(k.file) {
 		if l.Label, err = k.find("label_column", k.reading.LabelColumn, "labels", labelColumns); err != nil {
 			return l, err
 		}
 	}
 	texts := k.reading.TextColumns
-	if len(texts) == 0 {
+	if len(texts) == 0 && isOnlyText(k.names, k.reading) {
+		l.Texts = [][]string{k.names}
+	} else if len(texts) == 0 {
 		texts = []string{""}
 	}
 	for _, path := range texts {
@@ -168,10 +200,21 @@ func (k *keyFinder) layout() (l jsonLayout, err error) {
 		}
 		l.Texts = append(l.Texts, keys)
 	}
-	if k.reading.WeightColumn != "" {
-		l.Weight, err = k.find("weight_column", k.reading.WeightColumn, "", nil)
+	for _, named := range []struct {
+		flag, path string
+		to         *[]string
+	}{{"weight_column", k.reading.WeightColumn, &l.Weight}, {"id_column", k.reading.IDColumn, &l.ID}, {"group_column", k.reading.GroupColumn, &l.Group}} {
+		if named.path == "" {
+			continue
+		}
+		if *named.to, err = k.find(named.flag, named.path, "", nil); err != nil {
+			return l, err
+		}
+		if k.reading.LabelColumn == "" && slices.Equal(*named.to, l.Label) && named.flag != "weight_column" {
+			return l, labelTwice(k.file, "key", named.path)
+		}
 	}
-	return l, err
+	return l, nil
 }
 
 // find returns the keys of a path of the flags, or of a usual name if there is none.
@@ -202,13 +245,18 @@ func (jsonl) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jsonlReader{records: l, hasLabel: r.File.Label != "", record: newJSONRecord(layout)}, nil
+	return newJSONLReader(l, r.File, layout), nil
+}
+
+func newJSONLReader(l records, f File, layout jsonLayout) *jsonlReader {
+	return &jsonlReader{records: l, hasLabel: f.Label != "", record: newJSONRecord(layout)}
 }
 
 type jsonlReader struct {
 	records
-	hasLabel bool // the file has a label, so that records need none
-	record   *jsonRecord
+	hasLabel  bool // the file has a label, so that records need none
+	record    *jsonRecord
+	id, group []byte // buffers
 }
 
 func (r *jsonlReader) Next(d *Document) bool {
@@ -228,12 +276,21 @@ func (r *jsonlReader) Next(d *Document) bool {
 		reason := r.record.read(line)
 		if reason == "" && !r.hasLabel {
 			d.Label, d.MoreLabels, reason = r.record.labels()
+			if reason == NoLabel && r.options.LabelOptional {
+				reason = ""
+			}
 		}
 		if reason == "" {
 			d.Text, reason = r.record.text()
 		}
 		if reason == "" {
 			d.Weight, reason = r.record.number()
+		}
+		if reason == "" {
+			d.ID, reason = r.record.scalar(r.record.id, &r.id)
+		}
+		if reason == "" {
+			d.Group, reason = r.record.scalar(r.record.group, &r.group)
 		}
 		if reason != "" {
 			r.reject(offset, reason, line)

@@ -273,6 +273,13 @@ func TestDetection(t *testing.T) {
 		if got := formats[i].Name(); got != want {
 			t.Errorf("%.50q: %s, want %s", content, got, want)
 		}
+		i = slices.IndexFunc(formats, func(f Format) bool { return f.Detect(h, Reading{LabelOptional: true}) })
+		if want == "tsv" && !strings.Contains(content, "\t") {
+			want = "text"
+		}
+		if got := formats[i].Name(); got != want {
+			t.Errorf("%.50q, where labels are optional: %s, want %s", content, got, want)
+		}
 	}
 	for n := 1; n <= len(mixedJSON); n++ { // the head may end anywhere
 		if got := jsonShape([]byte(mixedJSON)[:n]); n > 3 && got != jsonObjects {

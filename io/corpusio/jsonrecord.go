@@ -27,6 +27,7 @@ type jsonRecord struct {
 	root          jsonKey
 	values        []jsontext.Value // by slot, as they are in the record; nil if missing
 	label, weight int              // slots; -1 if there is none
+	id, group     int              // slots; -1 if there is none
 	texts         []int            // slots
 
 	name, joined []byte   // buffers
@@ -42,17 +43,20 @@ type jsonKey struct {
 }
 
 func newJSONRecord(layout jsonLayout) *jsonRecord {
-	r := &jsonRecord{label: -1, weight: -1, root: jsonKey{slot: -1}}
-	if layout.Label != nil {
-		r.label = r.slot(layout.Label)
-	}
-	if layout.Weight != nil {
-		r.weight = r.slot(layout.Weight)
-	}
+	r := &jsonRecord{root: jsonKey{slot: -1}}
+	r.label, r.weight = r.optionalSlot(layout.Label), r.optionalSlot(layout.Weight)
+	r.id, r.group = r.optionalSlot(layout.ID), r.optionalSlot(layout.Group)
 	for _, keys := range layout.Texts {
 		r.texts = append(r.texts, r.slot(keys))
 	}
 	return r
+}
+
+func (r *jsonRecord) optionalSlot(keys []string) int {
+	if keys == nil {
+		return -1
+	}
+	return r.slot(keys)
 }
 
 // slot returns the slot of the value that the keys lead to.
@@ -250,6 +254,19 @@ func (r *jsonRecord) number() (weight float64, reason Reason) {
 		return 0, BadWeight
 	}
 	return weight, ""
+}
+
+// scalar returns the value of a slot as it is written, a string without its quotes; nil if there is none. It may use memory.
+func (r *jsonRecord) scalar(slot int, memory *[]byte) (text []byte, reason Reason) {
+	if slot < 0 || isAbsent(r.values[slot]) {
+		return nil, ""
+	}
+	text, ok := appendScalar((*memory)[:0], r.values[slot])
+	if !ok {
+		return nil, BadID
+	}
+	*memory = text
+	return text, ""
 }
 
 // elements returns the elements of an array that are not null. The decoder must be done with the record.

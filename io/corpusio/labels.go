@@ -37,11 +37,17 @@ func newLabeledReader(r Reader, f File, o Options) Reader {
 }
 
 func (r *labeledReader) Next(d *Document) bool {
-	for d.Weight = 1; r.Reader.Next(d); d.Weight = 1 {
+	for d.reset(); r.Reader.Next(d); d.reset() {
 		if r.label != nil {
 			d.Label, d.MoreLabels = r.label, nil
 		}
+		if r.options.LabelOptional {
+			removeEmptyLabels(d)
+		}
 		reason := checkLabel(d.Label)
+		if reason == EmptyLabel && r.options.LabelOptional {
+			reason = ""
+		}
 		for _, label := range d.MoreLabels {
 			if reason == "" {
 				reason = checkLabel(label)
@@ -62,10 +68,24 @@ func (r *labeledReader) Next(d *Document) bool {
 	return false
 }
 
+// reset sets what most formats have not.
+func (d *Document) reset() { d.Weight, d.ID, d.Group = 1, nil, nil }
+
+// removeEmptyLabels leaves an empty label only if the document has no other.
+func removeEmptyLabels(d *Document) {
+	if len(d.MoreLabels) == 0 {
+		return
+	}
+	d.MoreLabels = slices.DeleteFunc(d.MoreLabels, func(label []byte) bool { return len(label) == 0 })
+	if len(d.Label) == 0 && len(d.MoreLabels) > 0 {
+		d.Label, d.MoreLabels = d.MoreLabels[0], d.MoreLabels[1:]
+	}
+}
+
 // choose renames the labels of a document, and removes duplicates and labels that are not to be kept. It returns false if
 // none is left.
 func (r *labeledReader) choose(d *Document) bool {
-	if len(d.MoreLabels) == 0 && r.kept == nil && len(r.options.LabelMap) == 0 {
+	if len(d.MoreLabels) == 0 && r.kept == nil && len(r.options.LabelMap) == 0 || len(d.Label) == 0 {
 		return true
 	}
 	r.labels = append(append(r.labels[:0], d.Label), d.MoreLabels...)

@@ -23,9 +23,18 @@ func splitLines(f File, size int64) []Range {
 	return ranges
 }
 
+// source is where lines come from: the stream of a file, or a pipe.
+type source interface {
+	io.Reader
+	BytesRead() int64
+	Span() Span
+	Abandon() error
+	close(err error) error
+}
+
 // lines are those that start in a range of a file.
 type lines struct {
-	*stream
+	source
 	maxBytes int
 
 	buffer   []byte // buffer[at:end] was read and not yet returned
@@ -44,7 +53,7 @@ func openLines(ctx context.Context, r Range, reading Reading) (*lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{stream: s, maxBytes: reading.MaxRecordBytes, position: from, limit: -1}
+	l := &lines{source: s, maxBytes: reading.MaxRecordBytes, position: from, limit: -1}
 	size := int64(bufferBytes)
 	if r.File.Compression == Plain {
 		l.limit = r.End
@@ -207,7 +216,7 @@ func (l *lines) fill() {
 		read := l.position + int64(l.end)
 		room = room[:min(int64(len(room)), max(l.limit-read, 0)+readBeyond)]
 	}
-	n, err := l.stream.Read(room)
+	n, err := l.source.Read(room)
 	l.end += n
 	if err == io.EOF {
 		l.ended = true

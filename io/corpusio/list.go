@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -34,10 +35,12 @@ func (f File) IsMatrix() bool {
 	return f.Format == (matrix{}).Name() || f.Format == (svmlight{}).Name()
 }
 
-// HasColumns reports whether the documents of the file may have a column of weights.
+// HasColumns reports whether the file has columns, which flags can name.
 func (f File) HasColumns() bool {
-	return slices.Contains([]string{(csv{}).Name(), (jsonl{}).Name(), (parquet{}).Name(), (matrix{}).Name()}, f.Format)
+	return slices.Contains(formatsWithColumns, f.Format)
 }
+
+var formatsWithColumns = []string{csv{}.Name(), jsonl{}.Name(), parquet{}.Name(), matrix{}.Name()}
 
 // Place is where a document is in the file, such as "byte 17" or, in Parquet, "row 17".
 func (f File) Place(offset int64) string {
@@ -170,8 +173,20 @@ func describe(ctx context.Context, store fileio.Store, info fileio.Info, label s
 	if format.Name() != (tsv{}).Name() { // files of version 1 name no format
 		f.Format = format.Name()
 	}
+	if err := checkColumns(f, reading); err != nil && f.Size > 0 {
+		return f, err
+	}
 	f.Layout, err = format.Describe(ctx, h, reading)
 	return f, err
+}
+
+// checkColumns returns an error if flags name columns of values that the file cannot have.
+func checkColumns(f File, reading Reading) error {
+	if flag := reading.valueFlag(); flag != "" && !f.HasColumns() {
+		return &LayoutError{f.Name, fmt.Sprintf("--%s: the format %s has no columns; %s have; a tab-separated file with a header is csv",
+			flag, cmp.Or(f.Format, tsv{}.Name()), strings.Join(formatsWithColumns, ", "))}
+	}
+	return nil
 }
 
 // headBytes is how much of a file is read to detect its format.

@@ -58,11 +58,11 @@ func (matrix) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 
 // matrixColumns are the columns of a matrix, numbered from 0.
 type matrixColumns struct {
-	label, weight int // -1 if there is none
-	features      []int
+	columns
+	features []int
 }
 
-// findMatrixColumns finds the label and the weight among the columns. All others are features.
+// findMatrixColumns finds the label and the columns that flags name. All others are features.
 func findMatrixColumns(f File, names []string, reading Reading) (c matrixColumns, err error) {
 	seen := map[string]bool{}
 	for i, name := range names {
@@ -77,24 +77,24 @@ func findMatrixColumns(f File, names []string, reading Reading) (c matrixColumns
 	if len(reading.TextColumns) > 0 {
 		return c, &LayoutError{f.Name, "a matrix has no text; remove --text_column"}
 	}
-	c.label, c.weight = -1, -1
+	c.columns = noColumns
 	if f.Label == "" {
 		// A feature may have such a name too, as a word has.
 		usual := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(labelColumns, columnName(name)) })
 		if reading.LabelColumn == "" && len(usual) > 1 {
 			return c, &LayoutError{f.Name, fmt.Sprintf("several columns may be the label: %s; name it with --label_column", listColumns(usual))}
 		}
-		if c.label, err = findColumn(f, names, "label_column", reading.LabelColumn, "labels", labelColumns); err != nil {
-			return c, err
+		if len(usual) > 0 || !reading.guessesLabel(f) {
+			if c.label, err = findColumn(f, names, "label_column", reading.LabelColumn, "labels", labelColumns); err != nil {
+				return c, err
+			}
 		}
 	}
-	if reading.WeightColumn != "" {
-		if c.weight, err = findColumn(f, names, "weight_column", reading.WeightColumn, "", nil); err != nil {
-			return c, err
-		}
+	if err := c.findNamed(f, names, reading); err != nil {
+		return c, err
 	}
 	for i := range names {
-		if i != c.label && i != c.weight {
+		if i != c.label && i != c.weight && i != c.id && i != c.group {
 			c.features = append(c.features, i)
 		}
 	}
@@ -119,8 +119,10 @@ func tableMatrix(f File, t *parquetio.Table, reading Reading) (c matrixColumns, 
 			return c, &LayoutError{f.Name, fmt.Sprintf("column %.60q has no numbers; a matrix has the label and columns of numbers; remove the other columns", names[i])}
 		}
 	}
-	if c.label >= 0 && t.Columns[c.label].Problem != "" {
-		return c, &LayoutError{f.Name, fmt.Sprintf("column %q %s", names[c.label], t.Columns[c.label].Problem)}
+	for _, i := range []int{c.label, c.id, c.group} {
+		if i >= 0 && t.Columns[i].Problem != "" {
+			return c, &LayoutError{f.Name, fmt.Sprintf("column %q %s", names[i], t.Columns[i].Problem)}
+		}
 	}
 	return c, nil
 }
@@ -130,10 +132,12 @@ type matrixReader struct {
 	*tableRows
 	options       Options
 	label, weight int // places in the cells of a row; -1 if there is none
+	id, group     int // places; -1 if there is none
 	places        []int
 	names         [][]byte // of the features, as places
 	features      []feature.Value
-	labelText     []byte
+
+	labelText, idText, groupText []byte
 }
 
 func openTableMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
@@ -148,6 +152,7 @@ func openTableMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
 	m := &matrixReader{tableRows: rows, options: o, features: make([]feature.Value, 0, len(c.features))}
 	m.places = rows.readAll(c.features)
 	m.label, m.weight = rows.readOptional(c.label), rows.readOptional(c.weight)
+	m.id, m.group = rows.readOptional(c.id), rows.readOptional(c.group)
 	for _, i := range c.features {
 		m.names = append(m.names, []byte(rows.table.Columns[i].Name))
 	}
@@ -165,6 +170,8 @@ func (r *matrixReader) Next(d *Document) bool {
 		if d.Label, reason = r.labelOf(cells, r.label, &r.labelText); reason == "" {
 			d.Weight, reason = r.weightOf(cells, r.weight)
 		}
+		d.ID, _ = r.valueOf(cells, r.id, &r.idText)
+		d.Group, _ = r.valueOf(cells, r.group, &r.groupText)
 		if reason != "" {
 			r.options.reject(r.span.File.Name, row, reason, nil)
 			continue
@@ -214,7 +221,7 @@ func readMatrixHeader(ctx context.Context, f File, reading Reading) (*matrixHead
 	}
 	line, _, ok := l.next()
 	if !ok { // no content, or not to be decompressed
-		return &matrixHeader{matrixColumns: matrixColumns{label: -1, weight: -1}}, l.Close()
+		return &matrixHeader{matrixColumns: matrixColumns{columns: noColumns}}, l.Close()
 	}
 	line = bytes.Clone(line)
 	if err := l.Abandon(); err != nil {
@@ -291,6 +298,7 @@ const (
 	asFeature columnUse = iota
 	asLabel
 	asWeight
+	asOther // the identifier or the group
 )
 
 func openTextMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
@@ -309,6 +317,11 @@ func openTextMatrix(ctx context.Context, r Range, o Options) (Reader, error) {
 	}
 	if header.weight >= 0 {
 		m.isColumn[header.weight] = asWeight
+	}
+	for _, i := range []int{header.id, header.group} {
+		if i >= 0 && m.isColumn[i] == asFeature {
+			m.isColumn[i] = asOther
+		}
 	}
 	return m, nil
 }
@@ -358,9 +371,18 @@ func (r *textMatrixReader) read(d *Document, line []byte) (reason Reason, proble
 		if column == len(r.names) {
 			return WrongColumns, ""
 		}
+		if column == r.id {
+			d.ID = cell
+		}
+		if column == r.group {
+			d.Group = cell
+		}
 		cell = bytes.TrimSpace(cell)
-		if r.isColumn[column] == asLabel {
+		switch r.isColumn[column] {
+		case asLabel:
 			d.Label = cell
+			continue
+		case asOther:
 			continue
 		}
 		value, ok := parseValue(cell)

@@ -29,6 +29,12 @@ func showDocument(d Document) string {
 	if d.Weight != 1 {
 		fmt.Fprintf(&b, " weight %v", d.Weight)
 	}
+	if len(d.ID) > 0 {
+		fmt.Fprintf(&b, " id %s", d.ID)
+	}
+	if len(d.Group) > 0 {
+		fmt.Fprintf(&b, " group %s", d.Group)
+	}
 	return b.String()
 }
 
@@ -190,8 +196,9 @@ func fuzzText(t *testing.T, content string, size int64, reading Reading) {
 	whole, err := readAll(t.Context(), name, 1<<30, reading)
 	var layout *LayoutError
 	var corrupt *CorruptError
+	var header *HeaderError
 	if err != nil {
-		if !errors.As(err, &layout) && !errors.As(err, &corrupt) {
+		if !errors.As(err, &layout) && !errors.As(err, &corrupt) && !errors.As(err, &header) {
 			t.Fatal(err)
 		}
 		return

@@ -44,6 +44,7 @@ func (parquet) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	reader := &parquetReader{tableRows: rows, options: o}
 	reader.texts = rows.read(c.texts...)
 	reader.label, reader.weight = rows.readOptional(c.label), rows.readOptional(c.weight)
+	reader.id, reader.group = rows.readOptional(c.id), rows.readOptional(c.group)
 	return reader, nil
 }
 
@@ -56,7 +57,10 @@ func tableColumns(f File, t *parquetio.Table, reading Reading) (c columns, err e
 		}
 		return c, err
 	}
-	for _, i := range append([]int{c.label, c.weight}, c.texts...) {
+	if reading.guessesLabel(f) && c.label >= 0 && t.Columns[c.label].Problem != "" {
+		c.label = -1
+	}
+	for _, i := range append([]int{c.label, c.weight, c.id, c.group}, c.texts...) {
 		if i >= 0 && t.Columns[i].Problem != "" {
 			return c, &LayoutError{f.Name, fmt.Sprintf("column %q %s; choose columns of strings, numbers, booleans or dates; the columns are %s",
 				names[i], t.Columns[i].Problem, listColumns(names))}
@@ -84,9 +88,10 @@ type parquetReader struct {
 	*tableRows
 	options       Options
 	label, weight int   // places in the cells of a row; -1 if there is none
+	id, group     int   // places; -1 if there is none
 	texts         []int // places
 
-	labelText, joined []byte
+	labelText, idText, groupText, joined []byte
 }
 
 func (r *parquetReader) Next(d *Document) bool {
@@ -112,6 +117,8 @@ func (r *parquetReader) read(d *Document, cells [][]byte) (reason Reason) {
 	if d.Weight, reason = r.weightOf(cells, r.weight); reason != "" {
 		return reason
 	}
+	d.ID, _ = r.valueOf(cells, r.id, &r.idText)
+	d.Group, _ = r.valueOf(cells, r.group, &r.groupText)
 	if len(r.texts) == 1 && r.columnAt(r.texts[0]).IsText() {
 		d.Text = cells[r.texts[0]]
 	} else {
@@ -120,7 +127,7 @@ func (r *parquetReader) read(d *Document, cells [][]byte) (reason Reason) {
 	switch {
 	case d.Text == nil:
 		return NoText
-	case len(d.Label)+len(d.Text) > r.options.MaxRecordBytes:
+	case len(d.Label)+len(d.Text)+len(d.ID)+len(d.Group) > r.options.MaxRecordBytes:
 		return TooLong
 	}
 	return ""
@@ -286,14 +293,22 @@ func (r *tableRows) labelOf(cells [][]byte, place int, memory *[]byte) (label []
 	if place < 0 {
 		return nil, ""
 	}
-	ok := cells[place] != nil
-	if ok {
-		*memory, ok = r.columnAt(place).AppendText((*memory)[:0], cells[place])
-	}
-	if !ok {
+	label, ok := r.valueOf(cells, place, memory)
+	if !ok && !r.options.LabelOptional {
 		return nil, NoLabel
 	}
-	return bytes.TrimSpace(*memory), ""
+	return bytes.TrimSpace(label), ""
+}
+
+// valueOf returns the text of a cell. It returns false for null, NaN, or if there is no cell. It may use memory.
+func (r *tableRows) valueOf(cells [][]byte, place int, memory *[]byte) (text []byte, ok bool) {
+	if place < 0 || cells[place] == nil {
+		return nil, false
+	}
+	if *memory, ok = r.columnAt(place).AppendText((*memory)[:0], cells[place]); !ok {
+		return nil, false
+	}
+	return *memory, true
 }
 
 // weightOf returns the weight in a cell, or 1 if the file has none.

@@ -21,7 +21,8 @@ type Reading struct {
 	NamesVersion   string   // of FeatureNames, as its store has it; default: any
 	MaxRecordBytes int      // required; longer records are rejected without being kept in memory
 
-	LabelOptional bool   // documents may have no label: Document.Label is then empty
+	LabelOptional bool   // documents may have no label: Document.Label is then empty. Classes keeps those documents
+	WholeFiles    bool   // with LabelOptional: plain text is a document a file. Default: a document a line
 	IDColumn      string // as LabelColumn; its value is Document.ID. Default: none
 	GroupColumn   string // as LabelColumn; its value is Document.Group. Default: none
 
@@ -36,6 +37,27 @@ type Reading struct {
 // Skips reports whether the documents before the damage count, if the file is corrupt. That needs one reader, as compressed
 // files have: the ranges of a plain file are read independently of each other.
 func (r Reading) Skips(f File) bool { return r.SkipCorrupt && f.Compression != Plain }
+
+// guessesLabel reports whether a column with a usual name is the label if there is one, and none otherwise.
+func (r Reading) guessesLabel(f File) bool {
+	return r.LabelOptional && r.LabelColumn == "" && f.Label == ""
+}
+
+// namesColumn reports whether a flag names a column, so that a file must have columns.
+func (r Reading) namesColumn() bool {
+	return r.LabelColumn != "" || len(r.TextColumns) > 0 || r.WeightColumn != "" || r.IDColumn != "" || r.GroupColumn != ""
+}
+
+// valueFlag returns the flag that names a column of values, or "".
+func (r Reading) valueFlag() string {
+	switch {
+	case r.IDColumn != "":
+		return "id_column"
+	case r.GroupColumn != "":
+		return "group_column"
+	}
+	return ""
+}
 
 // LabelFrom is where labels come from.
 type LabelFrom string
@@ -66,6 +88,8 @@ func (r Reading) Options() map[string]string {
 	set("label_column", r.LabelColumn)
 	set("text_column", strings.Join(r.TextColumns, ","))
 	set("weight_column", r.WeightColumn)
+	set("id_column", r.IDColumn)
+	set("group_column", r.GroupColumn)
 	if set("feature_names", r.FeatureNames); r.NamesVersion != "" {
 		options["feature_names"] += ", version " + r.NamesVersion
 	}

@@ -40,6 +40,7 @@ const (
 const (
 	BadLabel  Reason = "bad_label"
 	BadText   Reason = "bad_text"
+	BadID     Reason = "bad_id"
 	NotJSON   Reason = "not_json"
 	NotObject Reason = "not_object"
 	AfterJSON Reason = "after_json"
@@ -72,6 +73,7 @@ var sentences = map[Reason]string{
 
 	BadLabel:  "the label is a JSON object, or a list that contains objects or lists; it must be a string, a number, true, false, or a list of these",
 	BadText:   "the text is a JSON object, or a list that contains objects or lists; it must be a string, or a list of strings",
+	BadID:     "the value of --id_column or --group_column is a JSON object or a list; it must be a string, a number, true or false",
 	NotJSON:   "the line is not valid JSON, or nested more than 10,000 levels deep",
 	NotObject: "the line is valid JSON, but not an object in braces",
 	AfterJSON: "more text follows the JSON object on its line",

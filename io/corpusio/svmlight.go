@@ -20,14 +20,14 @@ func (svmlight) Name() string { return "svmlight" }
 // zeroBased is the layout of a file whose indexes start from 0.
 const zeroBased = "zero_based"
 
-func (svmlight) Detect(h Head, _ Reading) bool {
+func (svmlight) Detect(h Head, reading Reading) bool {
 	found := false
 	for _, line := range headLines(h.Bytes) {
 		label, pairs := splitPairs(line)
 		if label == nil && pairs == nil {
 			continue
 		}
-		if !isNumbers(label) {
+		if !isNumbers(label) && !(label == nil && reading.LabelOptional) {
 			return false
 		}
 		last := int64(-1)

@@ -5,12 +5,15 @@ import (
 	"context"
 )
 
-// plainText is the format of plain text whose lines are documents. All documents of a file have its label.
+// plainText is the format of plain text whose lines are documents. All documents of a file have its label, or none.
 type plainText struct{}
 
 func (plainText) Name() string { return "text" }
 
-func (plainText) Detect(h Head, reading Reading) bool { return isLabeled(h.File, reading) }
+// Detect accepts files whose lines need no label, unless the start of one has tabs, as lines with labels have.
+func (plainText) Detect(h Head, reading Reading) bool {
+	return isLabeled(h.File, reading) || reading.LabelOptional && bytes.IndexByte(h.Bytes, '\t') < 0
+}
 
 // isLabeled reports whether the file itself has a label, so that its documents need none.
 func isLabeled(f File, reading Reading) bool { return f.Label != "" || reading.LabelFrom != FromRecord }
@@ -20,7 +23,7 @@ func (plainText) Describe(_ context.Context, h Head, reading Reading) (string, e
 }
 
 func requireLabel(f File, reading Reading) error {
-	if isLabeled(f, reading) {
+	if isLabeled(f, reading) || reading.LabelOptional {
 		return nil
 	}
 	return &LayoutError{f.Name, "plain text has no labels; use --label_from=folder, --label_from=file, or --class=LABEL=GLOB for each class"}
@@ -35,18 +38,29 @@ func (plainText) Open(ctx context.Context, r Range, o Options) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plainTextReader{records: l}, nil
+	return newPlainTextReader(l, r.File), nil
+}
+
+func newPlainTextReader(l records, f File) *plainTextReader {
+	return &plainTextReader{records: l, mayHaveHeader: l.options.LabelOptional && f.Label == ""}
 }
 
 type plainTextReader struct {
 	records
+	mayHaveHeader bool // the name of the only column
 }
 
 func (r *plainTextReader) Next(d *Document) bool {
 	for {
 		line, offset, ok := r.next()
+		header := offset == 0 && r.mayHaveHeader
 		switch {
 		case !ok:
+			return false
+		case header && r.options.Header == Present:
+			r.skipped.Headers++
+		case header && r.options.Header == Unknown && isTextColumn(string(line)):
+			r.fail(&HeaderError{r.Span().File.Name, "", string(line)})
 			return false
 		case line == nil:
 			r.reject(offset, TooLong, nil)

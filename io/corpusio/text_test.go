@@ -116,6 +116,17 @@ func checkDocuments(t *testing.T, format string, f File, want []document) {
 	if err != nil || f.Format != format || !slices.Equal(got.documents, want) {
 		t.Errorf("%s as %q: %+v, %v\nwant %+v", format, f.Format, got, err, want)
 	}
+	if f.Label != "" {
+		return
+	}
+	reading := Reading{MaxRecordBytes: maxRecord, LabelOptional: true}
+	optional, err := readOutcome(t, mustList(t, f.Name, reading), 5, reading)
+	for i := range optional.documents {
+		optional.documents[i].offset = 0
+	}
+	if err != nil || !slices.Equal(optional.documents, want) {
+		t.Errorf("%s, where labels are optional: %+v, %v\nwant %+v", format, optional, err, want)
+	}
 }
 
 func FuzzPlainText(f *testing.F) {

@@ -55,10 +55,10 @@ func (r *tsvReader) Next(d *Document) bool {
 			continue
 		}
 		d.Offset, d.Label, d.Text = offset, bytes.TrimSpace(line[:tab]), line[tab+1:]
-		if r.options.anyLabel || !r.labeled && checkLabel(d.Label) != "" { // a bad label is the first reason to reject a line
+		if r.options.anyLabel || !r.labeled && r.isBadLabel(d.Label) { // a bad label is the first reason to reject a line
 			return true
 		}
-		if first && r.options.Header == Unknown && isHeader(d.Label, d.Text) {
+		if first && r.options.Header == Unknown && (isHeader(d.Label, d.Text) || r.options.LabelOptional && isTextColumn(string(d.Text))) {
 			r.fail(&HeaderError{r.Span().File.Name, string(d.Label), string(d.Text)})
 			return false
 		}
@@ -74,6 +74,11 @@ func (r *tsvReader) Next(d *Document) bool {
 			return true
 		}
 	}
+}
+
+func (r *tsvReader) isBadLabel(label []byte) bool {
+	reason := checkLabel(label)
+	return reason != "" && !(reason == EmptyLabel && r.options.LabelOptional)
 }
 
 // manyReturns is how many lines that end in CR alone, read as one, make the file corrupt. Fewer make a malformed line.

@@ -41,7 +41,7 @@ func (f warc) Describe(_ context.Context, h Head, reading Reading) (string, erro
 	switch {
 	case h.File.Size > 0 && len(h.Bytes) > 0 && !bytes.HasPrefix(h.Bytes, []byte("WARC/")):
 		return "", &LayoutError{h.File.Name, "is not a WARC file: it does not start with WARC/"}
-	case h.File.Label == "" && reading.LabelFrom == FromRecord:
+	case !isLabeled(h.File, reading) && !reading.LabelOptional:
 		return "", &LayoutError{h.File.Name, "the pages of a web archive have no labels; give them with --class=LABEL=GLOB or --label_from=folder"}
 	}
 	return "", nil

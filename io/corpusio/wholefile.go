@@ -2,14 +2,16 @@ package corpusio
 
 import "context"
 
-// wholeFile is the format of plain text that is one document, with the label of the file. Folders of such files are what
-// scikit-learn's load_files reads.
+// wholeFile is the format of plain text that is one document, with the label of the file if it has one. Folders of such files
+// are what scikit-learn's load_files reads.
 type wholeFile struct{}
 
 func (wholeFile) Name() string { return "file" }
 
 // Detect accepts files whose folder is their label. Other labels are rather those of files with many documents.
-func (wholeFile) Detect(_ Head, reading Reading) bool { return reading.LabelFrom == FromFolder }
+func (wholeFile) Detect(h Head, reading Reading) bool {
+	return reading.LabelFrom == FromFolder || reading.WholeFiles && !isLabeled(h.File, reading) && (plainText{}).Detect(h, reading)
+}
 
 func (wholeFile) Describe(_ context.Context, h Head, reading Reading) (string, error) {
 	return "", requireLabel(h.File, reading)

@@ -98,7 +98,7 @@ var folders = func() []string {
 	for _, table := range sharded {
 		list = append(list, strings.TrimSuffix(table, path.Ext(table)))
 	}
-	return list
+	return slices.Compact(list) // the layouts of a matrix share one
 }()
 
 // list returns the names in an output folder and in its folders of parts.

@@ -77,6 +77,9 @@ func (m Manifest) Parts() (parts []tableio.FileSum) {
 // SameHash reports whether feature_id in the tables of the run uses the current hash.
 func (m Manifest) SameHash() bool { return m.Tables == tableio.FormatVersion }
 
+// Tunes reports whether the run compared models. It has no model, and its counts are by class and fold.
+func (m Manifest) Tunes() bool { return m.Verb == "tune" }
+
 // AppliesModel reports whether the run applied the model of another run to documents. It has no model of its own.
 func (m Manifest) AppliesModel() bool { return m.Model != nil }
 

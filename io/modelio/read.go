@@ -31,7 +31,7 @@ func Read(ctx context.Context, dir string) (p Published, err error) {
 	if _, found, err := readJSON[Success](ctx, dir, SuccessFile); err != nil || !found {
 		return p, cmp.Or(err, NotPublished(dir, SuccessFile))
 	}
-	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" || p.Manifest.AppliesModel() {
+	if p.Manifest, err = ReadManifest(ctx, dir); err != nil || p.Manifest.Verb == "count" || p.Manifest.AppliesModel() || p.Manifest.Tunes() {
 		return p, err
 	}
 	if p.Models, err = readRows[ModelRow](ctx, dir, ModelFile); err != nil {

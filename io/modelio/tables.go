@@ -21,10 +21,10 @@ const (
 )
 
 // artefacts are the files that a run may write, and remove.
-var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, PredictionsFile, ManifestFile}
+var artefacts = []string{FeaturesFile, ModelFile, PathFile, BucketsFile, PredictionsFile, EvaluationFile, TuningFile, TuningChart, RowsFile, SVMlightFile, ColumnsFile, ClassesFile, ManifestFile}
 
 // sharded are the artefacts that may be folders of files, see ShardName.
-var sharded = []string{PredictionsFile}
+var sharded = []string{PredictionsFile, RowsFile, SVMlightFile}
 
 func isArtefact(name string) bool {
 	return slices.Contains(artefacts, name) || countio.IsPart(name) || countio.IsIDF(name) ||

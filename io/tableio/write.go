@@ -136,6 +136,14 @@ func (w *Writer[T]) flush() error {
 	return err
 }
 
+// EndGroup ends the row group, which limits the memory that large rows take.
+func (w *Writer[T]) EndGroup() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.table.Flush()
+}
+
 // Commit finishes the table and makes it visible, as [FileWriter.Commit] does.
 func (w *Writer[T]) Commit() (FileSum, error) {
 	if err := w.flush(); err != nil {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -23,7 +24,8 @@ type Columns struct {
 	slots []slot
 	shift int // from a key to its slot
 
-	// A bit for each value of the leading bits of a key: is there a column? Most words of a text are none.
+	// A bit for each value of the leading bits of a hash: is there a column? It saves most lookups. The hash is the key, or if
+	// words is set, prefixHash, which takes less time.
 	filter      []uint64
 	filterShift int
 }
@@ -116,10 +118,22 @@ func (c *Columns) insert(column int32, name string) {
 	for ; c.slots[at].column != 0; at = c.next(at) {
 	}
 	c.slots[at] = slot{key, check, column + 1, utf8.RuneCountInString(name) == 1}
-	// Few bits of a bucket's key are in use; the others are 0, so one bit suffices.
 	bit := key >> c.filterShift
+	if c.words {
+		var first [8]byte
+		copy(first[:], name)
+		bit = prefixHash(binary.LittleEndian.Uint64(first[:]), len(name)) >> c.filterShift
+	}
 	c.filter[bit>>6] |= 1 << (bit & 63)
 }
+
+// prefixHash hashes the first eight bytes of a word, and its length. Its leading bits are to be used.
+func prefixHash(first uint64, length int) uint64 {
+	return (first&prefixes[min(length, 8)] + uint64(length)) * 0x9e3779b97f4a7c15
+}
+
+// prefixes[n] selects the first n of eight bytes.
+var prefixes = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
 
 func (c *Columns) next(at uint64) uint64 { return (at + 1) & uint64(len(c.slots)-1) }
 
@@ -133,14 +147,6 @@ func (c *Columns) of(key, check uint64) (uint64, uint64) {
 
 // find returns the slot of a feature, or one whose column is 0.
 func (c *Columns) find(key, check uint64, name []byte) slot {
-	bit := key >> c.filterShift
-	if c.filter[bit>>6]>>(bit&63)&1 == 0 {
-		return slot{}
-	}
-	return c.probe(key, check, name)
-}
-
-func (c *Columns) probe(key, check uint64, name []byte) slot {
 	for at := key >> c.shift; ; at = c.next(at) {
 		s := &c.slots[at]
 		if s.column == 0 || s.key == key && s.check == check && (!feature.IsLong(check) || c.names[s.column-1] == string(name)) {
@@ -234,40 +240,43 @@ func (v *Vectorizer) Features(features []feature.Value) (Vector, error) {
 	return v.finish()
 }
 
-// addWords adds the words of a text. Its loops have no branches that depend on whether a word is a column, which the
-// processor would often mispredict: there is one for the words that pass the filter, and one for those that are columns.
+// addWords adds the words of a text.
 func (v *Vectorizer) addWords() {
-	c := v.counter
+	c, narrow := v.counter, v.columns.narrow
 	c.words.findEdges()
-	text, edges := c.words.lower, c.words.edges
-	filter, shift, narrow := v.columns.filter, v.columns.filterShift, v.columns.narrow
-	var batch [batchSize]occurrence
-	for len(edges) >= 2 {
-		n := min(len(edges)&^1, 2*batchSize)
-		found := 0
-		for i := 0; i < n; i += 2 {
-			start, end := edges[i], edges[i+1]
-			key, check := narrow.of(feature.HashAt(text, int(start), int(end)))
-			batch[found&(batchSize-1)] = occurrence{key, check, start, end}
-			bit := key >> shift
-			found += int(filter[bit>>6] >> (bit & 63) & 1)
-		}
-		edges = edges[n:]
-		for i := range batch[:found] {
-			o := &batch[i]
-			if s := v.columns.probe(o.key, o.check, text[o.start:o.end]); s.column != 0 && !s.character {
-				v.add(s.column-1, 1)
-			}
+	text := c.words.lower
+	for edges := v.columns.pass(text, c.words.edges); len(edges) >= 2; edges = edges[2:] {
+		start, end := int(edges[0]), int(edges[1])
+		key, check := narrow.of(feature.HashAt(text, start, end))
+		if s := v.columns.find(key, check, text[start:end]); s.column != 0 && !s.character {
+			v.add(s.column-1, 1)
 		}
 	}
 }
 
+// pass keeps the words that pass the filter, without a branch for each, which the processor would often mispredict.
+func (c *Columns) pass(text []byte, edges []int32) []int32 {
+	filter, shift, n := c.filter, c.filterShift&63, 0
+	for i := 1; i < len(edges); i += 2 {
+		start, end := edges[i-1], edges[i]
+		edges[n&^1], edges[n|1] = start, end
+		bit := prefixHash(binary.LittleEndian.Uint64(text[start:]), int(end-start)) >> (shift & 63)
+		n += int(filter[bit>>6]>>(bit&63)&1) << 1
+	}
+	return edges[:n]
+}
+
 // addBatch adds occurrences of n-grams.
 func (v *Vectorizer) addBatch(batch []occurrence, text []byte) {
+	c := v.columns
 	for i := range batch {
 		o := &batch[i]
-		key, check := v.columns.of(o.key, o.check)
-		if s := v.columns.find(key, check, text[o.start:o.end]); s.column != 0 {
+		bit := o.key >> c.filterShift
+		if c.filter[bit>>6]>>(bit&63)&1 == 0 {
+			continue
+		}
+		key, check := c.of(o.key, o.check)
+		if s := c.find(key, check, text[o.start:o.end]); s.column != 0 {
 			v.add(s.column-1, 1)
 		}
 	}

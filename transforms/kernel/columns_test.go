@@ -140,7 +140,10 @@ func TestRowsHaveTheFeaturesOfTexts(t *testing.T) {
 					if config.HashBits > 0 {
 						continue
 					}
-					var features []feature.Value
+					features := []feature.Value{{Name: []byte("no such feature")}} // the value is 0
+					for _, word := range config.StopWords {
+						features = append(features, feature.Value{Name: word, Value: 1})
+					}
 					for name, value := range found {
 						features = append(features, feature.Value{Name: []byte(name), Value: value - 0.5}, feature.Value{Name: []byte(name), Value: 0.5})
 					}
@@ -258,6 +261,21 @@ func TestWeightsOfBuckets(t *testing.T) {
 		if want := min(occurrences[name], 1); got[name] != want {
 			t.Errorf("bucket %s: %v, want %v", name, got[name], want)
 		}
+	}
+}
+
+// Features with names that a counter drops are in no bucket.
+func TestBucketsOfFeatures(t *testing.T) {
+	names := []string{"0", "1"}
+	v := newColumns(t, Config{HashBits: 1, StopWords: [][]byte{[]byte("stop")}}, names).NewVectorizer()
+	features := []feature.Value{{Name: []byte("stop"), Value: 1}, {Name: []byte(strings.Repeat("x", MaxName+1)), Value: 1}}
+	if row, err := v.Features(features); err != nil || len(row.Columns) > 0 {
+		t.Errorf("%v, %v", row, err)
+	}
+	features = append(features, feature.Value{Name: []byte("go"), Value: 2}, feature.Value{Name: []byte("on"), Value: 3}, feature.Value{Name: []byte("and"), Value: 4})
+	row, err := v.Features(features)
+	if got := rowOf(t, names, row); err != nil || got["0"]+got["1"] != 9 || got["0"] == 0 || got["1"] == 0 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

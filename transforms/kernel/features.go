@@ -6,3 +6,9 @@ func EachFeature(config Config, text []byte, visit func(name []byte)) {
 	config.visit, config.MemoryBytes, config.Distinct, config.Admit = visit, nil, nil, nil
 	NewCounter(config).Add([]byte("text"), text)
 }
+
+// CleanLabel returns a label as counts have it: invalid UTF-8 is replaced as in texts.
+func CleanLabel(label []byte) string {
+	var w Words
+	return string(w.replace(label))
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/sparsenb/sparsenb/io/fileio"
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/io/parquetio"
+	"github.com/sparsenb/sparsenb/report"
+)
+
+// printApplied prints what a run made that applied a model to documents.
+func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
+	m := p.Manifest
+	for _, warning := range m.Warnings {
+		warn("%s", warning)
+	}
+	printf(w, "%s, model %s\n", report.Plural(m.Read, "document"), m.Model.Name)
+	switch m.Verb {
+	case "predict":
+		if err := printPredictions(ctx, w, p); err != nil {
+			return err
+		}
+	case "evaluate":
+		if err := printEvaluation(ctx, w, p); err != nil {
+			return err
+		}
+	}
+	var files []string
+	folder, parts := "", int64(0)
+	for _, f := range m.Files {
+		if dir := path.Dir(f.Name); dir != "." {
+			folder, parts = dir, parts+1
+		} else {
+			files = append(files, f.Name)
+		}
+	}
+	if parts > 0 {
+		files = slices.Insert(files, 0, fmt.Sprintf("%s/ (%s)", folder, report.Plural(parts, "file")))
+	}
+	printf(w, "\n%s: %s, %s\n", p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
+	return nil
+}
+
+// maxTallied is the largest number of predictions that are read again to be counted, which takes a second.
+const maxTallied = 5_000_000
+
+// decided is a prediction without the document.
+type decided struct {
+	Problem   string
+	K         int64
+	Smoothing float64
+	Predicted string
+}
+
+// eachDecided reads four columns of a table of predictions, which may have nested columns beside them.
+func eachDecided(ctx context.Context, name string, visit func(decided)) error {
+	return fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
+		table, err := parquetio.OpenTable(f, info.Size)
+		if err != nil {
+			return err
+		}
+		for group := range table.Groups {
+			var columns [4]*parquetio.Values
+			for i, name := range []string{"problem", "k", "smoothing", "predicted"} {
+				at := slices.IndexFunc(table.Columns, func(c parquetio.Column) bool { return c.Name == name })
+				if at < 0 {
+					return fmt.Errorf("column %q is missing", name)
+				}
+				columns[i] = table.Values(group, at)
+			}
+			for range table.Groups[group].Rows {
+				var values [4]string
+				for i, column := range columns {
+					value, err := column.Next()
+					if err != nil {
+						return err
+					}
+					values[i] = string(value)
+				}
+				visit(decided{values[0], int64(number(values[1])), math.Float64frombits(number(values[2])), values[3]})
+			}
+		}
+		return nil
+	})
+}
+
+// number returns the eight bytes of a value in little-endian order.
+func number(value string) uint64 {
+	var b [8]byte
+	copy(b[:], value)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// printPredictions prints how many documents have each predicted label, by decision, if there are not too many.
+func printPredictions(ctx context.Context, w io.Writer, p modelio.Published) error {
+	rows := int64(0)
+	for _, f := range p.Manifest.Files {
+		rows += f.Rows
+	}
+	if rows > maxTallied {
+		return nil
+	}
+	tally := map[decided]int64{}
+	var order []decided
+	for _, f := range p.Manifest.Files {
+		err := eachDecided(ctx, fileio.Join(p.Dir, f.Name), func(d decided) {
+			if tally[d]++; tally[d] == 1 {
+				order = append(order, d)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	sortDecided(order)
+	table := [][]string{{"problem", "k", "smoothing", "predicted", "documents", "share"}}
+	for _, d := range order[:min(len(order), report.MaxFeatures)] {
+		share := float64(tally[d]) / float64(p.Manifest.Read)
+		table = append(table, []string{d.Problem, humanize.Comma(d.K), strconv.FormatFloat(d.Smoothing, 'g', -1, 64), d.Predicted,
+			humanize.Comma(tally[d]), fmt.Sprintf("%.1f %%", 100*share)})
+	}
+	printf(w, "\n")
+	printTable(w, table, "lrrlrr")
+	if more := len(order) - report.MaxFeatures; more > 0 {
+		printf(w, "… and %d more rows\n", more)
+	}
+	return nil
+}
+
+// sortDecided sorts predictions as the decisions of a model, then by label.
+func sortDecided(list []decided) {
+	slices.SortFunc(list, func(a, b decided) int {
+		return cmp.Or(strings.Compare(a.Problem, b.Problem), cmp.Compare(a.Smoothing, b.Smoothing), cmp.Compare(a.K, b.K), strings.Compare(a.Predicted, b.Predicted))
+	})
+}

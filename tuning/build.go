@@ -1,0 +1,283 @@
+package tuning
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/sparsenb/sparsenb/io/modelio"
+	"github.com/sparsenb/sparsenb/selection"
+	"github.com/sparsenb/sparsenb/selection/histogram"
+)
+
+// Table has the models of one problem, for all smoothings and ks of a setting, solved on all documents but those of a fold.
+// Features with equal counts share a row, because all models give them the same weight: a term of the row minus an offset of
+// the model. The size of a table does not depend on the number of ks.
+type Table struct {
+	Positive, Negative int32 // numbers of classes; -1 if the problem has other sides
+	Outputs            int   // 1, or the number of classes of a joint problem
+
+	Rows  []int32    // by column; -1 if no model selects it
+	Terms []float64  // by row, smoothing and output
+	Sets  []int32    // by row and smoothing: number of the set of ks whose models select the features
+	Ks    [][]uint64 // by smoothing: the sets, as bits; the first is empty
+
+	Intercepts, Offsets []float64 // by smoothing, k and output
+	Flat                []bool    // by smoothing and k: all weights are 0
+	Selected            []int64   // by smoothing and k: the number of features
+}
+
+// builder makes the tables of a fold and a setting.
+type builder struct {
+	labels   []string
+	problems []*problemBuilder
+	known    map[string][]*group // by counts of the classes, for each problem; nil groups are not selected
+	key      []byte
+	names    []string
+}
+
+// problemBuilder makes one table.
+type problemBuilder struct {
+	table    Table
+	requests [][]request // by smoothing
+	groups   map[string]*group
+	order    []*group // as found
+	indexes  []int32  // of the features that have a row
+	rows     []int32
+}
+
+// request is a solution and the ks that it is for.
+type request struct {
+	solution selection.Solution
+	rule     func(counts []float64) (n int64, all bool)
+	ks       uint64
+}
+
+// group has the features with the same counts on the sides of a problem.
+type group struct {
+	sides   []float64
+	all     []uint64 // by smoothing: the ks whose models select all of them
+	some    []partial
+	row     int32 // of the features, if there is no model that selects some of them; otherwise -1
+	members []member
+	most    int64 // how many of them any model selects, unless a model selects all
+}
+
+// partial is a model that selects the first features by name.
+type partial struct {
+	smoothing int
+	ks        uint64
+	n         int64
+}
+
+type member struct {
+	name  string
+	index int32
+}
+
+func newBuilder(s selection.Params, solutions []selection.Solution, labels []string) *builder {
+	b := &builder{labels: labels, known: map[string][]*group{}}
+	numbers := map[string]*problemBuilder{}
+	for _, solution := range solutions {
+		m := solution.Models[0]
+		p := numbers[m.Problem]
+		if p == nil {
+			p = newProblemBuilder(s, solution.Models, labels)
+			numbers[m.Problem] = p
+			b.problems = append(b.problems, p)
+		}
+		p.add(s, solution)
+	}
+	return b
+}
+
+func newProblemBuilder(s selection.Params, models []modelio.ModelRow, labels []string) *problemBuilder {
+	m, outputs := models[0], len(models)
+	n := len(s.Smoothing) * len(s.K)
+	p := &problemBuilder{groups: map[string]*group{}, requests: make([][]request, len(s.Smoothing))}
+	p.table = Table{
+		Positive: -1, Negative: -1, Outputs: outputs, Ks: make([][]uint64, len(s.Smoothing)),
+		Intercepts: make([]float64, n*outputs), Offsets: make([]float64, n*outputs), Flat: make([]bool, n), Selected: make([]int64, n),
+	}
+	if m.Strategy != modelio.Joint {
+		p.table.Positive, p.table.Negative = int32(slices.Index(labels, m.Positive)), int32(slices.Index(labels, m.Negative))
+	}
+	for i := range p.table.Ks {
+		p.table.Ks[i] = []uint64{0}
+	}
+	return p
+}
+
+// add adds a solution.
+func (p *problemBuilder) add(s selection.Params, solution selection.Solution) {
+	m, t := solution.Models[0], &p.table
+	at := slices.Index(s.Smoothing, m.Smoothing)
+	r := request{solution: solution, rule: solution.Rule()}
+	offsets := solution.Offsets(nil)
+	for _, text := range solution.Requests() {
+		for k := range s.K {
+			if s.K[k].Text != text {
+				continue
+			}
+			r.ks |= 1 << k
+			i := at*len(s.K) + k
+			t.Flat[i], t.Selected[i] = solution.Flat(), m.K
+			copy(t.Offsets[i*t.Outputs:], offsets)
+			for o, row := range solution.Models {
+				t.Intercepts[i*t.Outputs+o] = row.Intercept
+			}
+		}
+	}
+	p.requests[at] = append(p.requests[at], r)
+}
+
+// add adds a feature with these counts, and reports whether a model may select it.
+func (b *builder) add(f *countedFeature, classes []int32, counts []float64) (selected bool) {
+	b.key = histogram.AppendKey(b.key[:0], classes, counts)
+	groups, ok := b.known[string(b.key)]
+	if !ok {
+		groups = b.find(classes, counts)
+		b.known[string(b.key)] = groups
+	}
+	for i, g := range groups {
+		if g == nil {
+			continue
+		}
+		p := b.problems[i]
+		if g.row >= 0 {
+			p.indexes, p.rows = append(p.indexes, f.index), append(p.rows, g.row)
+			selected = true
+			continue
+		}
+		g.members = append(g.members, member{f.name, f.index})
+		if g.most > 0 && int64(len(g.members)) > 2*g.most+minMembers {
+			g.members = firstMembers(g.members, g.most)
+		}
+	}
+	return selected
+}
+
+// minMembers is how many members a group has at least before it drops some.
+const minMembers = 64
+
+func firstMembers(members []member, n int64) []member {
+	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	return members[:min(n, int64(len(members)))]
+}
+
+// find returns the groups of a feature, by problem, or nil if no model selects it.
+func (b *builder) find(classes []int32, counts []float64) []*group {
+	b.names = b.names[:0]
+	for _, c := range classes {
+		b.names = append(b.names, b.labels[c])
+	}
+	groups, any := make([]*group, len(b.problems)), false
+	for i, p := range b.problems {
+		sides := p.requests[0][0].solution.Sides(b.names, func(i int) float64 { return counts[i] })
+		groups[i] = p.group(sides)
+		any = any || groups[i] != nil
+	}
+	if !any {
+		return nil
+	}
+	return groups
+}
+
+// group returns the group of features with these counts, or nil if no model selects them.
+func (p *problemBuilder) group(sides []float64) *group {
+	var key []byte
+	for _, n := range sides {
+		key = appendBits(key, n)
+	}
+	g, ok := p.groups[string(key)]
+	if ok {
+		return g
+	}
+	g = &group{sides: sides, all: make([]uint64, len(p.requests)), row: -1}
+	whole := uint64(0)
+	for s, requests := range p.requests {
+		for _, r := range requests {
+			switch n, all := r.rule(sides); {
+			case all:
+				g.all[s] |= r.ks
+			case n > 0:
+				g.some = append(g.some, partial{s, r.ks, n})
+			}
+		}
+		whole |= g.all[s]
+	}
+	switch {
+	case whole == 0 && len(g.some) == 0:
+		g = nil
+	case len(g.some) == 0:
+		g.row = p.newRow(g, g.all)
+	default:
+		p.order = append(p.order, g)
+	}
+	if g != nil && whole == 0 {
+		for _, s := range g.some {
+			g.most = max(g.most, s.n)
+		}
+	}
+	p.groups[string(key)] = g
+	return g
+}
+
+func appendBits(b []byte, n float64) []byte {
+	x := math.Float64bits(n)
+	for range 8 {
+		b = append(b, byte(x))
+		x >>= 8
+	}
+	return b
+}
+
+// newRow adds a row for features of a group that the models of these ks select.
+func (p *problemBuilder) newRow(g *group, ks []uint64) int32 {
+	t := &p.table
+	row := int32(len(t.Sets) / len(p.requests))
+	for s, set := range ks {
+		if len(p.requests[s]) == 0 {
+			t.Terms, t.Sets = append(t.Terms, make([]float64, t.Outputs)...), append(t.Sets, 0)
+			continue
+		}
+		t.Terms = p.requests[s][0].solution.Terms(t.Terms, g.sides)
+		at := slices.Index(t.Ks[s], set)
+		if at < 0 {
+			at = len(t.Ks[s])
+			t.Ks[s] = append(t.Ks[s], set)
+		}
+		t.Sets = append(t.Sets, int32(at))
+	}
+	return row
+}
+
+// finish gives rows to the features of groups of which models select some.
+func (b *builder) finish(name func(member)) {
+	for _, p := range b.problems {
+		for _, g := range p.order {
+			g.members = firstMembers(g.members, int64(len(g.members)))
+			ks, last, row := slices.Clone(g.all), []uint64(nil), int32(-1)
+			for i, m := range g.members {
+				copy(ks, g.all)
+				any := false
+				for _, s := range g.some {
+					if int64(i) < s.n {
+						ks[s.smoothing] |= s.ks
+					}
+				}
+				for _, set := range ks {
+					any = any || set != 0
+				}
+				if !any {
+					break
+				}
+				if !slices.Equal(ks, last) {
+					row, last = p.newRow(g, ks), slices.Clone(ks)
+				}
+				name(m)
+				p.indexes, p.rows = append(p.indexes, m.index), append(p.rows, row)
+			}
+		}
+	}
+}
