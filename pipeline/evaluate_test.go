@@ -19,20 +19,6 @@ import (
 	"github.com/sparsenb/sparsenb/transforms"
 )
 
-// applied returns the parameters of all decisions of a model.
-func applied(t testing.TB, dir string) (*model.Model, transforms.ModelParams) {
-	t.Helper()
-	m, err := model.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := transforms.ModelParams{Dir: dir, SHA256: m.SHA256()}
-	for _, d := range m.Decisions() {
-		p.Decisions = append(p.Decisions, transforms.KeyOf(d))
-	}
-	return m, p
-}
-
 func evaluateOn(runner Runner, dir string, d Documents, m transforms.ModelParams, against *transforms.ModelParams) error {
 	d.Shards, d.Reading.LabelOptional = 1, true
 	run := NewApplyRun("evaluate", "test", d, m, map[string]string{})
@@ -69,8 +55,8 @@ func TestEvaluateIsExact(t *testing.T) {
 	text = append(text, []byte("\tno label\n"))
 	for _, c := range []struct{ strategy, positive string }{{"ovr", ""}, {"ovo", ""}, {"joint", ""}, {"ovr", "b"}, {"ovo", "b"}} {
 		t.Run(c.strategy+c.positive, func(t *testing.T) {
-			m, params := applied(t, trainRandom(t, training, c.strategy, c.positive, "3", "20%"))
-			_, against := applied(t, trainRandom(t, training, c.strategy, c.positive, "3"))
+			m, params := modelOf(t, trainRandom(t, training, c.strategy, c.positive, "3", "20%"))
+			_, against := modelOf(t, trainRandom(t, training, c.strategy, c.positive, "3"))
 			want := directly(t, m, text)
 			var first string
 			for i, split := range []struct {
@@ -154,7 +140,7 @@ func directly(t *testing.T, m *model.Model, text [][]byte) (rows []modelio.Evalu
 // What cannot be evaluated is refused, and what limits the figures is said.
 func TestEvaluateRefuses(t *testing.T) {
 	training, _ := multiclassCorpus(rand.New(rand.NewPCG(1, 3)), []string{"a", "b"}, 100)
-	_, params := applied(t, trainRandom(t, training, "ovr", "", "3"))
+	_, params := modelOf(t, trainRandom(t, training, "ovr", "", "3"))
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown", "x\tw1\ny\tw2\ny\tw3\n", "no document has a label that the model knows: the documents have y (2), x (1); the classes of the model are a, b"},
 		{"none", "\tw1 w2\n\tw3\n", "no document has a label, so there is nothing to compare"},
@@ -184,7 +170,7 @@ func TestEvaluateWarnsOfTrainingFiles(t *testing.T) {
 	if err := runSelect(t, selected, dir, nil, choose(t, "", "3")); err != nil {
 		t.Fatal(err)
 	}
-	_, params := applied(t, selected)
+	_, params := modelOf(t, selected)
 	copied := filepath.Join(t.TempDir(), "copy.tsv")
 	content, err := os.ReadFile(d.Files[1].Name)
 	if err != nil {
