@@ -220,7 +220,7 @@ func apply(t *testing.T, m *model.Model, lines [][]byte) []applied {
 		}
 		for i, s := range scores {
 			list[i].decision = *s.Decision
-			class := s.Decision.ClassOf(string(label))
+			class := slices.Index(s.Decision.Classes, string(label))
 			if s.Class == class {
 				list[i].accuracy += 1 / float64(len(lines))
 			}
