@@ -31,7 +31,9 @@ counted by name or in hash buckets (--hash_bits), and weighted (--weights).
 
 With two classes there is one model. With more, each class is compared with the
 rest (--strategy=ovr), each pair of classes is compared (ovo), or one set of
-features distinguishes all classes (joint).
+features distinguishes all classes (joint). The weights of the selected features
+are those of naive Bayes, or of logistic regression or a linear SVM, for which the
+text is read again (--classifier).
 
 The run writes counts/, features.parquet, model.parquet, path.parquet and
 manifest.json to DIR, and _SUCCESS last. To finish an interrupted run, repeat

@@ -196,7 +196,7 @@ func printTuning(ctx context.Context, w io.Writer, p modelio.Published) error {
 	}
 	chosen := rows[slices.IndexFunc(rows, func(r modelio.TuningRow) bool { return r.Chosen })]
 	best := rows[slices.IndexFunc(rows, func(r modelio.TuningRow) bool { return r.Best })]
-	printf(w, "%s in %s, %s folds, %s\n", report.Plural(chosen.Documents, "document"), report.Plural(int64(len(m.Classes)), "class"), m.Options["folds"],
+	printf(w, "%s in %s, %s folds, %s\n", report.Plural(chosen.Documents, "document"), fmt.Sprintf("%d classes", len(m.Classes)), m.Options["folds"],
 		report.Plural(int64(len(rows)), "point"))
 	var names []string
 	settings := map[string][]modelio.TuningRow{}

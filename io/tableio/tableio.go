@@ -16,7 +16,8 @@ import (
 //
 //	1  the first; the encodings of parts may change within it
 //	2  feature_id uses another hash: the first gave some similar names the same id
-//	3  feature_id uses another hash: names could be constructed for which hash 2 ignored eight bytes
+//	3  feature_id uses another hash: names could be constructed for which hash 2 ignored eight bytes. Later files of it have
+//	   a column classifier in features.parquet and model.parquet: a new column is no new version, see [Extended]
 const FormatVersion = "3"
 
 const versionKey = "sparsenb.format_version"

@@ -1,6 +1,6 @@
 """Fits scikit-learn's classifiers to the columns that runs have selected, and compares them with model.parquet and
-features.parquet. Reads from standard input a JSON list of runs: dir, file (a TSV of label and text), ngrams, binary, c. Writes for each
-run a list with an object for each model: problem, k, smoothing, and
+features.parquet. Reads from standard input a JSON list of runs: dir, file (a TSV of label and text), binary, tfidf, c.
+Writes for each run a list with an object for each model: problem, k, smoothing, and
 
 difference  of the naive Bayes classifiers: the largest difference of an intercept or a weight, relative to 1 and the number
 ours, best  of the others: the value of the objective for our parameters, and for those of scikit-learn
@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pandas as pd
 from scipy.special import log_expit, log_softmax
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.svm import LinearSVC
@@ -50,11 +50,14 @@ def compare(run, models, features, labels, texts):
     first = models.iloc[0]
     joint = first.strategy == "joint"
     columns = list(dict.fromkeys(features.feature))
-    counts = CountVectorizer(vocabulary=columns, ngram_range=tuple(run.get("ngrams", [1, 1])), binary=run.get("binary", False))
     keep = np.ones(len(labels), dtype=bool)
     if first.strategy == "ovo":
         keep = (labels == first.positive) | (labels == first.negative)
-    x = counts.transform(texts[keep]).astype(float)
+    if run.get("tfidf"):
+        vectorizer = TfidfVectorizer().fit(texts)
+        x = vectorizer.transform(texts[keep])[:, [vectorizer.vocabulary_[name] for name in columns]]
+    else:
+        x = CountVectorizer(vocabulary=columns, binary=run.get("binary", False)).transform(texts[keep]).astype(float)
     y = np.searchsorted(np.unique(labels), labels) if joint else (labels[keep] == first.positive).astype(int)
     intercepts = models.intercept.to_numpy()
     weights = features.weight.to_numpy().reshape(len(columns), len(models)).T
@@ -62,9 +65,9 @@ def compare(run, models, features, labels, texts):
     c = run.get("c", 1)
     if first.classifier in ("logistic", "svm"):
         if first.classifier == "logistic":
-            best = LogisticRegression(C=c, tol=1e-10, max_iter=100000, solver="lbfgs" if joint else "newton-cg").fit(x, y)
+            best = LogisticRegression(C=c, tol=1e-10, max_iter=1000, solver="newton-cg").fit(x, y)
         else:
-            best = LinearSVC(C=c, tol=1e-10, max_iter=1000000, dual=False).fit(x, y)
+            best = LinearSVC(C=c, tol=1e-9, max_iter=20000, dual=False).fit(x, y)
         return result | {
             "ours": objective(first.classifier, c, x, y, intercepts, weights),
             "best": objective(first.classifier, c, x, y, best.intercept_, best.coef_),
