@@ -133,6 +133,7 @@ func (f *evaluateFn) abandon() {
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, element []byte, emitPiece func(int, []byte), _ func([]byte)) error {
+	var all *evaluated // of the goroutines that this call starts, if it does
 	begin := func() error {
 		if f.judges == nil {
 			j, err := f.Params.open(ctx)
@@ -141,11 +142,12 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, element []byte, emitPie
 			}
 			f.judges = &j
 		}
-		f.evaluated = newEvaluated(*f.judges)
+		all = newEvaluated(*f.judges)
+		f.evaluated = all
 		return emitEmpty(1, emitPiece)
 	}
 	return f.scan.process(ctx, f.Params.Scan, element, begin, func(pool.Emitter) visitor {
-		v := &evaluateVisitor{all: f.evaluated, own: newEvaluated(*f.judges), predictor: f.judges.model.NewPredictor(f.Params.Model.Keeps)}
+		v := &evaluateVisitor{all: all, own: newEvaluated(*f.judges), predictor: f.judges.model.NewPredictor(f.Params.Model.Keeps)}
 		if f.judges.against != nil {
 			v.other = f.judges.against.NewPredictor(f.Params.Against.Keeps)
 		}
