@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,21 +132,18 @@ func (t *Tables) Fit(ctx context.Context, d *Documents, c float64) ([]FittedMode
 		m.features = features[:n]
 		models, rows, features = append(models, m), rows[len(m.models):], features[n:]
 	}
-	fitted := make([][]FittedModel, len(models))
+	fitted, errs := make([][]FittedModel, len(models)), make([]error, len(models))
 	var workers errgroup.Group
 	// Large documents are projected for one model at a time.
 	workers.SetLimit(int(max(1, min(int64(runtime.GOMAXPROCS(0)), MaxFitBytes/max(1, 2*int64(d.rows.Entries())*bytesPerEntry)))))
 	for i, m := range models {
-		workers.Go(func() (err error) {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			fitted[i], err = m.fit(d, c)
-			return err
+		workers.Go(func() error {
+			fitted[i], errs[i] = m.fit(ctx, d, c)
+			return nil
 		})
 	}
-	err := workers.Wait()
-	return slices.Concat(fitted...), err
+	_ = workers.Wait() // errs has the errors: the first by model does not depend on the time
+	return slices.Concat(fitted...), cmp.Or(errs...)
 }
 
 // rankedModel is a model with its features by rank; a joint model has a row for each class.
@@ -154,7 +152,10 @@ type rankedModel struct {
 	features []modelio.FeatureRow
 }
 
-func (m rankedModel) fit(d *Documents, c float64) ([]FittedModel, error) {
+func (m rankedModel) fit(ctx context.Context, d *Documents, c float64) ([]FittedModel, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	rows, columns, err := m.rows(d)
 	if err != nil {
 		return nil, err
@@ -164,7 +165,10 @@ func (m rankedModel) fit(d *Documents, c float64) ([]FittedModel, error) {
 	if first.Classifier == modelio.SVM {
 		fit = linear.SVM
 	}
-	model, err := fit(rows, c)
+	model, err := fit(ctx, rows, c)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
 	if err != nil {
 		advice := ""
 		switch {

@@ -63,7 +63,6 @@ func (f *documentsFn) Setup() {
 
 func (f *documentsFn) StartBundle(context.Context, func(*[]byte) bool, func(int, []byte)) {
 	f.scan.abandon()
-	f.columns, f.ready = nil, false
 }
 
 func (f *documentsFn) Teardown() { f.scan.abandon() }
