@@ -18,8 +18,8 @@ import (
 )
 
 // MaxFitBytes limits the memory of the documents that a classifier is fitted to: bytesPerRow for a document, and bytesPerEntry
-// for each selected feature in it. A fit takes up to three times as much.
-var MaxFitBytes int64 = 2 << 30
+// for each selected feature in it. In all, a run takes up to five times as much.
+var MaxFitBytes int64 = 1 << 30
 
 const (
 	bytesPerRow   = 24
@@ -48,7 +48,8 @@ func (c *Columns) Add(s Selected) {
 // Names returns the features, sorted.
 func (c *Columns) Names() []string { return slices.Sorted(maps.Keys(c.documents)) }
 
-// FitBytes returns the memory that the entries of these columns take. It is too low if each model is of other classes.
+// FitBytes returns the memory that the entries of these columns take. It is too low if each model is of other classes, and
+// too high if documents have weights.
 func (c *Columns) FitBytes() int64 {
 	var entries float64
 	for _, n := range c.documents {
@@ -80,7 +81,7 @@ func NewDocuments(names []string) *Documents {
 }
 
 // TooManyError is the error if documents would take more than MaxFitBytes.
-type TooManyError struct{ Bytes int64 }
+type TooManyError struct{}
 
 // Error has no command in it.
 func (e *TooManyError) Error() string {
@@ -103,7 +104,7 @@ func (d *Documents) Add(r Rows) error {
 		at += n
 	}
 	if bytes := int64(d.rows.Len())*bytesPerRow + int64(d.rows.Entries())*bytesPerEntry; bytes > MaxFitBytes {
-		return &TooManyError{bytes}
+		return &TooManyError{}
 	}
 	return nil
 }
