@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 )
 
 // MaxFitBytes limits the memory of the documents that a classifier is fitted to: bytesPerRow for a document, and bytesPerEntry
-// for each selected feature in it. A fit takes up to three times as much.
-var MaxFitBytes int64 = 2 << 30
+// for each selected feature in it. In all, a run takes up to five times as much.
+var MaxFitBytes int64 = 1 << 30
 
 const (
 	bytesPerRow   = 24
@@ -47,7 +48,8 @@ func (c *Columns) Add(s Selected) {
 // Names returns the features, sorted.
 func (c *Columns) Names() []string { return slices.Sorted(maps.Keys(c.documents)) }
 
-// FitBytes returns the memory that the entries of these columns take. It is too low if each model is of other classes.
+// FitBytes returns the memory that the entries of these columns take. It is too low if each model is of other classes, and
+// too high if documents have weights.
 func (c *Columns) FitBytes() int64 {
 	var entries float64
 	for _, n := range c.documents {
@@ -79,7 +81,7 @@ func NewDocuments(names []string) *Documents {
 }
 
 // TooManyError is the error if documents would take more than MaxFitBytes.
-type TooManyError struct{ Bytes int64 }
+type TooManyError struct{}
 
 // Error has no command in it.
 func (e *TooManyError) Error() string {
@@ -102,7 +104,7 @@ func (d *Documents) Add(r Rows) error {
 		at += n
 	}
 	if bytes := int64(d.rows.Len())*bytesPerRow + int64(d.rows.Entries())*bytesPerEntry; bytes > MaxFitBytes {
-		return &TooManyError{bytes}
+		return &TooManyError{}
 	}
 	return nil
 }
@@ -131,21 +133,18 @@ func (t *Tables) Fit(ctx context.Context, d *Documents, c float64) ([]FittedMode
 		m.features = features[:n]
 		models, rows, features = append(models, m), rows[len(m.models):], features[n:]
 	}
-	fitted := make([][]FittedModel, len(models))
+	fitted, errs := make([][]FittedModel, len(models)), make([]error, len(models))
 	var workers errgroup.Group
 	// Large documents are projected for one model at a time.
 	workers.SetLimit(int(max(1, min(int64(runtime.GOMAXPROCS(0)), MaxFitBytes/max(1, 2*int64(d.rows.Entries())*bytesPerEntry)))))
 	for i, m := range models {
-		workers.Go(func() (err error) {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			fitted[i], err = m.fit(d, c)
-			return err
+		workers.Go(func() error {
+			fitted[i], errs[i] = m.fit(ctx, d, c)
+			return nil
 		})
 	}
-	err := workers.Wait()
-	return slices.Concat(fitted...), err
+	_ = workers.Wait() // errs has the errors: the first by model does not depend on the time
+	return slices.Concat(fitted...), cmp.Or(errs...)
 }
 
 // rankedModel is a model with its features by rank; a joint model has a row for each class.
@@ -154,7 +153,10 @@ type rankedModel struct {
 	features []modelio.FeatureRow
 }
 
-func (m rankedModel) fit(d *Documents, c float64) ([]FittedModel, error) {
+func (m rankedModel) fit(ctx context.Context, d *Documents, c float64) ([]FittedModel, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	rows, columns, err := m.rows(d)
 	if err != nil {
 		return nil, err
@@ -164,7 +166,10 @@ func (m rankedModel) fit(d *Documents, c float64) ([]FittedModel, error) {
 	if first.Classifier == modelio.SVM {
 		fit = linear.SVM
 	}
-	model, err := fit(rows, c)
+	model, err := fit(ctx, rows, c)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
 	if err != nil {
 		advice := ""
 		switch {

@@ -45,6 +45,11 @@ func FitClassifier(s beam.Scope, ranges, solved, selected beam.PCollection, p Fi
 	return beam.ParDo(s, &fitFn{Params: p}, beam.CoGroupByKey(s, beam.AddFixedKey(s, solved), beam.AddFixedKey(s, selected), documents))
 }
 
+// tooMany reports whether the counts show that the documents take too much memory. Otherwise this is found after reading.
+func (p FitParams) tooMany(c selection.Columns) bool {
+	return p.Scan.Reading.WeightColumn == "" && c.FitBytes() > selection.MaxFitBytes
+}
+
 // documentsFn makes rows of documents.
 type documentsFn struct {
 	Params FitParams
@@ -63,7 +68,6 @@ func (f *documentsFn) Setup() {
 
 func (f *documentsFn) StartBundle(context.Context, func(*[]byte) bool, func(int, []byte)) {
 	f.scan.abandon()
-	f.columns, f.ready = nil, false
 }
 
 func (f *documentsFn) Teardown() { f.scan.abandon() }
@@ -94,7 +98,7 @@ func (f *documentsFn) prepare(ctx context.Context, selected func(*[]byte) bool) 
 		return err
 	}
 	names := all.Names()
-	if len(names) == 0 || all.FitBytes() > selection.MaxFitBytes {
+	if len(names) == 0 || f.Params.tooMany(all) {
 		return nil
 	}
 	config, err := kernel.FromAnalyzer(f.Params.Analyzer)
@@ -218,8 +222,8 @@ func (f *fitFn) fit(ctx context.Context, solved, selected, pieces func(*[]byte) 
 	if err != nil {
 		return nil, err
 	}
-	if bytes := columns.FitBytes(); bytes > selection.MaxFitBytes {
-		return nil, &selection.TooManyError{Bytes: bytes}
+	if f.Params.tooMany(columns) {
+		return nil, &selection.TooManyError{}
 	}
 	if err := tables.Rank(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -41,7 +42,7 @@ var searches = []struct {
 }{{1, 1_000}, {0.5, 4_000}, {0, 15_000}}
 
 // Logistic fits a logistic regression with the inverse penalty c, for all classes jointly.
-func Logistic(r *Rows, c float64) (Model, error) {
+func Logistic(ctx context.Context, r *Rows, c float64) (Model, error) {
 	rows, err := r.Merge()
 	if err != nil {
 		return Model{}, err
@@ -50,9 +51,9 @@ func Logistic(r *Rows, c float64) (Model, error) {
 		return Model{}, err
 	}
 	if r.Classes == 2 {
-		return fit(rows, 1, c/4, &binaryLogistic{rows: rows, c: c})
+		return fit(ctx, rows, 1, c/4, &binaryLogistic{rows: rows, c: c})
 	}
-	m, err := fit(rows, r.Classes, c/4, &softmax{rows: rows, c: c, scores: make([]float64, r.Classes)})
+	m, err := fit(ctx, rows, r.Classes, c/4, &softmax{rows: rows, c: c, scores: make([]float64, r.Classes)})
 	if err != nil {
 		return m, err
 	}
@@ -63,7 +64,7 @@ func Logistic(r *Rows, c float64) (Model, error) {
 
 // SVM fits linear support vector machines with the inverse penalty c: one for two classes, otherwise one for each class against
 // the rest.
-func SVM(r *Rows, c float64) (Model, error) {
+func SVM(ctx context.Context, r *Rows, c float64) (Model, error) {
 	rows, err := r.Merge()
 	if err != nil {
 		return Model{}, err
@@ -72,11 +73,11 @@ func SVM(r *Rows, c float64) (Model, error) {
 		return Model{}, err
 	}
 	if r.Classes == 2 {
-		return fit(rows, 1, 2*c, &squaredHinge{rows: rows, c: c, positive: 1})
+		return fit(ctx, rows, 1, 2*c, &squaredHinge{rows: rows, c: c, positive: 1})
 	}
 	var all Model
 	for class := range r.Classes {
-		m, err := fit(rows, 1, 2*c, &squaredHinge{rows: rows, c: c, positive: int32(class)})
+		m, err := fit(ctx, rows, 1, 2*c, &squaredHinge{rows: rows, c: c, positive: int32(class)})
 		if err != nil {
 			return Model{}, fmt.Errorf("class %d: %w", class, err)
 		}
@@ -110,13 +111,13 @@ type objective interface {
 	penalized() bool
 }
 
-// fit minimizes an objective. curvature bounds the second derivative of the loss of a document by its score.
-func fit(rows *Rows, models int, curvature float64, f objective) (Model, error) {
+// fit minimizes an objective, unless ctx ends. curvature bounds the second derivative of the loss of a document by its score.
+func fit(ctx context.Context, rows *Rows, models int, curvature float64, f objective) (Model, error) {
 	width := rows.Columns + 1
 	bounds := rows.bounds(curvature, f.penalized())
 	x, m, nearest := make([]float64, models*width), Model{}, point{distance: math.Inf(1)}
 	for _, search := range searches {
-		s := newScaled(f, bounds, search.power, models)
+		s := newScaled(ctx, f, bounds, search.power, models)
 		s.nearest.distance = math.Inf(1)
 		floats.DivTo(x, x, s.scales)
 		settings := &optimize.Settings{Converger: s, FuncEvaluations: search.evaluations}
@@ -126,6 +127,9 @@ func fit(rows *Rows, models int, curvature float64, f objective) (Model, error) 
 		})
 		if result == nil {
 			return Model{}, err
+		}
+		if ctx.Err() != nil {
+			return Model{}, context.Cause(ctx)
 		}
 		m.Evaluations += result.FuncEvaluations
 		if s.nearest.distance < nearest.distance {
@@ -167,6 +171,7 @@ func (r *Rows) bounds(curvature float64, penalized bool) []float64 {
 
 // scaled is an objective of parameters that are divided by scales.
 type scaled struct {
+	ctx    context.Context
 	f      objective
 	scales []float64
 	slack  []float64 // the inverse of the second derivative that each parameter has at least; of free intercepts, an estimate
@@ -184,9 +189,9 @@ type point struct {
 	value, distance float64
 }
 
-func newScaled(f objective, bounds []float64, power float64, models int) *scaled {
+func newScaled(ctx context.Context, f objective, bounds []float64, power float64, models int) *scaled {
 	n := models * len(bounds)
-	s := &scaled{f: f, parameters: make([]float64, n), gradient: make([]float64, n)}
+	s := &scaled{ctx: ctx, f: f, parameters: make([]float64, n), gradient: make([]float64, n)}
 	for range models {
 		for j, bound := range bounds {
 			slack := 1.0 // the penalty alone has the second derivative 1
@@ -227,8 +232,11 @@ func (s *scaled) distance() (d float64) {
 // Init is for the interface.
 func (s *scaled) Init(int) {}
 
-// Converged ends the search when the goal is reached.
+// Converged ends the search when the goal is reached, or the context ends.
 func (s *scaled) Converged(at *optimize.Location) optimize.Status {
+	if s.ctx.Err() != nil {
+		return optimize.Failure
+	}
 	value := s.value(at.X)
 	if d := s.distance(); d < s.nearest.distance {
 		s.nearest = point{append(s.nearest.parameters[:0], s.parameters...), value, d}

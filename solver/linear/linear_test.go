@@ -2,6 +2,7 @@ package linear
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -41,9 +42,9 @@ func (d dense) rows(order []int) *Rows {
 
 func (d dense) fit(order []int) (Model, error) {
 	if d.SVM {
-		return SVM(d.rows(order), d.C)
+		return SVM(context.Background(), d.rows(order), d.C)
 	}
-	return Logistic(d.rows(order), d.C)
+	return Logistic(context.Background(), d.rows(order), d.C)
 }
 
 // objective computes the objective of a model in another way: on dense rows, with no care for rounding.
@@ -238,6 +239,18 @@ func TestImprecision(t *testing.T) {
 			if err != nil && !errors.Is(err, ErrNotConverged) || err == nil && math.IsNaN(m.Objective) {
 				t.Errorf("%v: %+v, %v", x, m, err)
 			}
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	d := randomProblem(rand.New(rand.NewPCG(1, 1)))
+	cause := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for _, fit := range []func(context.Context, *Rows, float64) (Model, error){Logistic, SVM} {
+		if _, err := fit(ctx, d.rows(upTo(len(d.Rows))), 1); !errors.Is(err, cause) {
+			t.Errorf("%v", err)
 		}
 	}
 }

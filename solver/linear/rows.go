@@ -90,7 +90,21 @@ const most = 1e130
 // of the class c among so many; with -1, entries of a column, and rows of a class, are left out. The numbers of columns must be
 // in the same order.
 func (r *Rows) Project(column []int32, n int, class []int32, classes int) *Rows {
-	p := NewRows(n, classes)
+	p, rows, entries := NewRows(n, classes), 0, 0
+	for i, c := range r.class {
+		if class[c] < 0 {
+			continue
+		}
+		rows++
+		columns, _ := r.row(i)
+		for _, from := range columns {
+			if column[from] >= 0 {
+				entries++
+			}
+		}
+	}
+	p.columns, p.values = make([]int32, 0, entries), make([]float64, 0, entries)
+	p.starts, p.class, p.count = append(make([]int, 0, rows+1), 0), make([]int32, 0, rows), make([]float64, 0, rows)
 	for i, c := range r.class {
 		if class[c] < 0 {
 			continue
