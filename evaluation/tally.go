@@ -98,12 +98,16 @@ func (t *Tally) Add(class int, s model.Scores, n int64) {
 	}
 }
 
-func (t *Tally) addProbabilities(class int, s model.Scores, n int64) {
-	l := s.LogProbs[class]
-	if !(l >= minLogProb) {
-		l = minLogProb
+// LimitLogProb returns a logarithm of a probability within the limits of the log loss.
+func LimitLogProb(l float64) float64 {
+	if !(l >= minLogProb) { // NaN, too
+		return minLogProb
 	}
-	t.LogLoss.Add(-min(l, maxLogProb), n)
+	return min(l, maxLogProb)
+}
+
+func (t *Tally) addProbabilities(class int, s model.Scores, n int64) {
+	t.LogLoss.Add(-LimitLogProb(s.LogProbs[class]), n)
 	square := 0.0
 	for c, l := range s.LogProbs {
 		difference := probability(l)

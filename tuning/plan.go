@@ -1,8 +1,11 @@
 package tuning
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/sparsenb/sparsenb/selection"
 )
@@ -54,11 +57,16 @@ func (p *Plan) name(batch []countedFeature, used [][]bool) {
 }
 
 // complete numbers the columns and collects the tables.
-func (p *Plan) complete(folds []*fold) {
+func (p *Plan) complete(folds []*fold) error {
+	tables := 0
 	for _, f := range folds {
 		for _, b := range f.builders {
 			b.finish(func(m member) { p.names[m.index] = m.name })
+			tables += len(b.problems)
 		}
+	}
+	if n := 4 * int64(len(p.names)) * int64(tables); n > maxBytes {
+		return tooLarge(fmt.Sprintf("%s for the rows of %d features in %d tables", humanize.IBytes(uint64(n)), len(p.names), tables))
 	}
 	columns := map[int32]int32{}
 	for i, index := range slices.Sorted(maps.Keys(p.names)) {
@@ -81,6 +89,7 @@ func (p *Plan) complete(folds []*fold) {
 		}
 		p.Tables = append(p.Tables, settings)
 	}
+	return nil
 }
 
 // Bytes is about how much memory the plan takes.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/sparsenb/sparsenb/evaluation"
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
@@ -217,12 +218,6 @@ func (s *Scorer) vote(tables []Table, i int) int {
 	return highest(s.joined)
 }
 
-// The limits of a logarithm of a probability, as in scikit-learn: the probability is at least ε and at most 1 - ε.
-var (
-	minLogProb = math.Log(0x1p-52)
-	maxLogProb = math.Log1p(-0x1p-52)
-)
-
 // logProbability returns the logarithm of the probability of a class after decision.
 func (s *Scorer) logProbability(tables []Table, i, class int) float64 {
 	var l float64
@@ -236,10 +231,7 @@ func (s *Scorer) logProbability(tables []Table, i, class int) float64 {
 		}
 		l = s.joined[class] - top - math.Log(sum)
 	}
-	if !(l >= minLogProb) {
-		l = minLogProb
-	}
-	return min(l, maxLogProb)
+	return evaluation.LimitLogProb(l)
 }
 
 func logSigmoid(x float64) float64 {

@@ -113,8 +113,7 @@ func Solve(ctx context.Context, g Grid, folds Folds, counts Counts) (*Plan, []st
 	if err != nil {
 		return nil, nil, err
 	}
-	p.complete(all)
-	return p, warnings, nil
+	return p, warnings, p.complete(all)
 }
 
 // The limits of what the models of a grid take in memory: bytes of tables while they are made, and figures of the tally.

@@ -7,6 +7,7 @@ type Tally struct {
 	Read      int64       // documents
 	Documents [][]int64   // by fold and class: how often documents count
 	Figures   [][]Figures // by fold and point
+	First     int         // number of the first point in Figures; not 0 only in pieces
 }
 
 // Figures are those of one model.
@@ -45,20 +46,26 @@ func (t *Tally) Merge(o *Tally) {
 	for f := range o.Figures {
 		for i := range o.Figures[f] {
 			for c, n := range o.Figures[f][i].Correct {
-				t.Figures[f][i].Correct[c] += n
+				t.Figures[f][o.First+i].Correct[c] += n
 			}
-			t.Figures[f][i].LogLoss.Merge(o.Figures[f][i].LogLoss)
+			t.Figures[f][o.First+i].LogLoss.Merge(o.Figures[f][i].LogLoss)
 		}
 	}
 }
 
-// Pieces cuts the tally into pieces that add up to it, one for each fold.
+// pieceFigures is about how many figures a piece has at most: encoded with gob they take less than 1 MiB.
+const pieceFigures = 100_000
+
+// Pieces cuts the tally into pieces that add up to it. They share its memory.
 func (t *Tally) Pieces() (pieces []*Tally) {
 	pieces = append(pieces, &Tally{Read: t.Read, Documents: t.Documents})
-	for f := range t.Figures {
-		piece := &Tally{Figures: make([][]Figures, len(t.Figures))}
-		piece.Figures[f] = t.Figures[f]
-		pieces = append(pieces, piece)
+	for f, figures := range t.Figures {
+		n := max(1, pieceFigures/(len(t.Documents[f])+2))
+		for first := 0; first < len(figures); first += n {
+			piece := &Tally{Figures: make([][]Figures, len(t.Figures)), First: first}
+			piece.Figures[f] = figures[first:min(len(figures), first+n)]
+			pieces = append(pieces, piece)
+		}
 	}
 	return pieces
 }

@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"bytes"
+	"encoding/gob"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -155,6 +156,35 @@ func TestTalliesAddUp(t *testing.T) {
 	}
 	if want.Figures[0][0].LogLoss == (evaluation.Sum{}) {
 		t.Error("nothing was added up")
+	}
+}
+
+// Pieces are small enough for a shuffle.
+func TestPiecesAreSmall(t *testing.T) {
+	for _, size := range []struct{ points, classes int }{{20_000, 10}, {3, 60_000}} {
+		tally := newTally(2, size.points, size.classes)
+		for _, figures := range tally.Figures {
+			for i := range figures {
+				figures[i].Correct[0] = int64(i)
+				for c := 1; c < size.classes; c++ {
+					figures[i].Correct[c] = math.MaxInt64
+				}
+			}
+		}
+		sum := newTally(2, size.points, size.classes)
+		for _, p := range tally.Pieces() {
+			var b bytes.Buffer
+			if err := gob.NewEncoder(&b).Encode(p); err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() > 1<<20 {
+				t.Errorf("%v: a piece has %d bytes", size, b.Len())
+			}
+			sum.Merge(p)
+		}
+		if !reflect.DeepEqual(sum, tally) {
+			t.Errorf("%v: the pieces have another sum", size)
+		}
 	}
 }
 
