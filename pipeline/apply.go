@@ -56,10 +56,17 @@ func (d Documents) scanParams() transforms.ScanParams {
 	return transforms.ScanParams{Reading: d.Reading, Rejects: d.Rejects, Threads: d.Tuning.Threads}
 }
 
-// commitApplied publishes a run that applied a model.
-func commitApplied(s beam.Scope, run modelio.Run, output string, reconciled beam.PCollection, m transforms.ModelParams) {
+// scanAgain is for documents that are read a second time: rejected records are known.
+func (d Documents) scanAgain() transforms.ScanParams {
+	p := d.scanParams()
+	p.Rejects = transforms.Rejects{}
+	return p
+}
+
+// commitApplied publishes a run that applied a model. It warns of inputs that the runs in the folders unseen have read, too.
+func commitApplied(s beam.Scope, run modelio.Run, output string, reconciled beam.PCollection, m transforms.ModelParams, unseen ...string) {
 	transforms.CommitCounts(s, reconciled, transforms.CommitParams{
-		Run: run, Output: output, Model: &modelio.Counts{Name: m.Dir, SHA256: m.SHA256},
+		Run: run, Output: output, Model: &modelio.Counts{Name: m.Dir, SHA256: m.SHA256}, Unseen: unseen,
 	})
 }
 

@@ -16,11 +16,9 @@ func Evaluate(s beam.Scope, run modelio.Run, output string, d Documents, m trans
 	pieces, totals := transforms.Evaluate(s, ranges, params)
 	sum, classes := transforms.SumTotals(s, totals, audit)
 	part := transforms.WriteEvaluation(s, pieces, classes, params)
-	commit := transforms.CommitParams{
-		Run: run, Output: output, Model: &modelio.Counts{Name: m.Dir, SHA256: m.SHA256}, Unseen: []string{m.Dir},
-	}
+	unseen := []string{m.Dir}
 	if against != nil {
-		commit.Unseen = append(commit.Unseen, against.Dir)
+		unseen = append(unseen, against.Dir)
 	}
-	transforms.CommitCounts(s, transforms.Reconcile(s, sum, part, audit), commit)
+	commitApplied(s, run, output, transforms.Reconcile(s, sum, part, audit), m, unseen...)
 }

@@ -30,7 +30,7 @@ func Train(s beam.Scope, run modelio.Run, output string, d Documents, sel select
 	commit := transforms.CommitParams{Run: run, Output: output, Analyzer: selectedBy(sel, d.analyzer())}
 	if selection.Fitted(sel.Classifier) {
 		fitted := transforms.FitClassifier(s, counts.ranges, solved, selected, transforms.FitParams{
-			Run: run, Scan: transforms.ScanParams{Reading: d.Reading, Threads: d.Tuning.Threads}, Analyzer: *commit.Analyzer, C: sel.C, Output: output, Shards: d.Shards, Job: d.countParams(run).Job,
+			Run: run, Scan: d.scanAgain(), Analyzer: *commit.Analyzer, C: sel.C, Output: output, Shards: d.Shards, Job: d.countParams(run).Job,
 		})
 		solved = beam.Flatten(s, solved, fitted)
 	}

@@ -33,7 +33,9 @@ func TestLabelsWithInvalidUTF8(t *testing.T) {
 	}
 
 	out = filepath.Join(t.TempDir(), "matrix")
-	if err := transformOn(Runner{}, out, documents(t, file), Matrix{Model: params, Layout: transforms.SVMlight}); err != nil {
+	d := documents(t, file)
+	d.Shards = 1
+	if err := transformOn(Runner{}, out, d, Matrix{Model: params, Layout: transforms.SVMlight}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(out, modelio.SVMlightFile))

@@ -50,7 +50,7 @@ func Tune(s beam.Scope, run modelio.Run, output string, d Documents, p TuneParam
 	counting := d.countParams(run)
 	counting.Folds = p.Folds
 	params := transforms.TuneParams{
-		Run: run, Output: output, Grid: p.Grid, Folds: p.Folds, Metric: p.Metric, Counting: counting, Scan: d.scanParams(), Analyzer: d.analyzer(),
+		Run: run, Output: output, Grid: p.Grid, Folds: p.Folds, Metric: p.Metric, Counting: counting, Scan: d.scanAgain(), Analyzer: d.analyzer(),
 	}
 	counts := countWith(s, run, output, d, counting, false, audit)
 	audited := transforms.Reconcile(s, counts.totals, counts.files, audit)
