@@ -59,6 +59,8 @@ func noModel(dir string, m modelio.Manifest) error {
 	switch {
 	case m.AppliesModel():
 		return modelio.Usagef("%s: a run of %q has no model; pass the folder of the model that it applied: %s", dir, m.Verb, m.Model.Name)
+	case m.Tunes():
+		return modelio.Usagef("%s: a run of %q has no model; train the model that it has chosen, with \"sparsenb train\"", dir, m.Verb)
 	case len(m.Parts()) > 0:
 		return modelio.Usagef("%s: a run of %q has no model; make one by: sparsenb select --counts=%s --output=DIR", dir, m.Verb, dir)
 	}

@@ -92,6 +92,9 @@ func PublishedCounts(ctx context.Context, dir string) (c Counts, err error) {
 	if err != nil {
 		return c, err
 	}
+	if m.AppliesModel() {
+		return c, fmt.Errorf("%s: a run of sparsenb %s has no counts; use those of sparsenb count or train", dir, m.Verb)
+	}
 	if m.Tunes() {
 		return c, fmt.Errorf("%s: the counts of sparsenb tune are by fold; use those of sparsenb count or train", dir)
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/fileio"
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -22,12 +24,11 @@ import (
 // applyFlags are those of the commands that apply a model to documents. The words are found as the model says, so there are no
 // flags for them.
 type applyFlags struct {
-	input                          list
-	output, maxRejected, k, smooth *string
-	modelDir                       *string
-	reading                        *readingFlags
-	rejects                        rejectFlags
-	runner                         func() (pipeline.Runner, error)
+	input                                       list
+	modelDir, k, smoothing, output, maxRejected *string
+	reading                                     *readingFlags
+	rejects                                     rejectFlags
+	runner                                      func() (pipeline.Runner, error)
 }
 
 func addApplyFlags(fs *flag.FlagSet) *applyFlags {
@@ -35,7 +36,7 @@ func addApplyFlags(fs *flag.FlagSet) *applyFlags {
 		output:      addOutputFlag(fs),
 		modelDir:    fs.String("model_dir", "", "=DIR output folder of the run that made the model"),
 		k:           fs.String("k", "", "=K,… the models to use, by their numbers of features (default: all)"),
-		smooth:      fs.String("smoothing", "", "=A,… the models to use, by their smoothing (default: all)"),
+		smoothing:   fs.String("smoothing", "", "=A,… the models to use, by their smoothing (default: all)"),
 		maxRejected: fs.String("max_rejected", "1%", "=N|P% malformed records tolerated, as a number or a percentage; the run fails if there are more"),
 		reading:     addReadingFlags(fs),
 		rejects:     addRejectFlags(fs),
@@ -43,6 +44,11 @@ func addApplyFlags(fs *flag.FlagSet) *applyFlags {
 	}
 	fs.Var(&f.input, "input", "=GLOB input files, or folders of them; may be repeated")
 	return f
+}
+
+// addRowShardsFlag adds a flag for commands that write rows of documents.
+func addRowShardsFlag(fs *flag.FlagSet) *string {
+	return fs.String("shards", "1", "=N number of files that the rows are written to, 1 to 10000; a worker has the rows of one file in memory")
 }
 
 // open opens the model. It also returns the parameters for the workers, with the decisions that the flags choose.
@@ -73,7 +79,7 @@ func (f *applyFlags) choose(decisions []model.Decision) ([]model.Decision, error
 	if err != nil {
 		return nil, err
 	}
-	return chosen("smoothing", *f.smooth, decisions, func(d model.Decision) float64 { return d.Smoothing })
+	return chosen("smoothing", *f.smoothing, decisions, func(d model.Decision) float64 { return d.Smoothing })
 }
 
 // chosen returns the decisions whose property is one of the values of a flag; all if it was not given.
@@ -115,8 +121,38 @@ func available(flag string, value float64, decisions []model.Decision, property 
 	return fmt.Sprintf("the nearest is %v, and it has %s = %s", nearest, flag, strings.Join(list, ", "))
 }
 
-// documents validates the flags and lists the files. labeled says that documents must have labels.
-func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, labeled bool) (d pipeline.Documents, err error) {
+// application is how a command applies a model to documents.
+type application struct {
+	verb    string
+	model   *model.Model
+	chosen  transforms.ModelParams
+	against []transforms.ModelParams // more models
+	shards  int
+	options map[string]string // of the command
+}
+
+// run validates the flags and runs the graph that build makes.
+func (f *applyFlags) run(ctx context.Context, a application, build func(s beam.Scope, run modelio.Run, output string, d pipeline.Documents)) error {
+	d, err := f.documents(ctx, a.model, a.shards)
+	run := pipeline.NewApplyRun(a.verb, versionString(), d, a.chosen, a.options, a.against...)
+	if err != nil {
+		return pipeline.Refuse(ctx, *f.output, run, err)
+	}
+	runner, err := f.runner()
+	if err != nil {
+		return err
+	}
+	if !runner.InProcess() {
+		d.Tuning.Threads = 1 // an engine runs one bundle per slot
+	}
+	if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
+		return err
+	}
+	return launch(ctx, runner, *f.output, run, size(d.Files), func(s beam.Scope, output string) { build(s, run, output, d) })
+}
+
+// documents validates the flags and lists the files.
+func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int) (d pipeline.Documents, err error) {
 	if len(f.input) == 0 && len(f.reading.labels.class) == 0 || slices.Contains(f.input, "") {
 		return d, modelio.Usagef("--input is required: files of documents")
 	}
@@ -129,7 +165,7 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 	if d.Reading, err = f.reading.parse(ctx); err != nil {
 		return d, err
 	}
-	d.Reading.LabelOptional = !labeled
+	d.Reading.LabelOptional = true
 	d.Reading.WholeFiles = readWholeFiles(m.Manifest().Inputs)
 	if d.Rejects, err = f.rejects.parse(*f.output); err != nil {
 		return d, err
@@ -152,8 +188,13 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 	if d.Files, err = corpusio.ListLabeled(ctx, patterns, d.Reading); err != nil {
 		return d, modelio.InputError(explainInput(err))
 	}
-	if err := sameKind(m.Manifest(), d.Files); err != nil {
-		return d, err
+	for _, file := range d.Files {
+		if file.Size == 0 {
+			continue
+		}
+		if err := checkKind(m, file.Name, file.IsMatrix()); err != nil {
+			return d, err
+		}
 	}
 	if !hasContent(d.Files) {
 		return d, &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("no documents: %s", allEmpty(d.Files))}
@@ -161,14 +202,12 @@ func (f *applyFlags) documents(ctx context.Context, m *model.Model, shards int, 
 	return d, d.ValidateFiles()
 }
 
-// sameKind fails if the model is of texts and a file is a matrix, or the reverse. The manifest of select does not know.
-func sameKind(m modelio.Manifest, files []corpusio.File) error {
-	for _, f := range files {
-		for _, in := range m.Inputs {
-			if f.Size > 0 && in.Size > 0 && f.IsMatrix() != in.IsMatrix() {
-				kinds := map[bool]string{true: "a matrix", false: "text"}
-				return modelio.Usagef("%s: is %s, but the model was made from %s", f.Name, kinds[f.IsMatrix()], kinds[in.IsMatrix()])
-			}
+// checkKind fails if the model is of texts and an input is a matrix, or the reverse. The manifest of select does not know.
+func checkKind(m *model.Model, name string, matrix bool) error {
+	for _, in := range m.Manifest().Inputs {
+		if in.Size > 0 && matrix != in.IsMatrix() {
+			kinds := map[bool]string{true: "a matrix", false: "text"}
+			return modelio.Usagef("%s: is %s, but the model was made from %s", name, kinds[matrix], kinds[in.IsMatrix()])
 		}
 	}
 	return nil
@@ -180,13 +219,4 @@ func readWholeFiles(inputs []modelio.Input) bool {
 	whole := func(f modelio.Input) bool { return f.Format == "file" }
 	lines := func(f modelio.Input) bool { return f.Format == "text" }
 	return slices.ContainsFunc(inputs, whole) && !slices.ContainsFunc(inputs, lines)
-}
-
-// setRunner returns the runner and adapts the tuning to it.
-func (f *applyFlags) setRunner(d *pipeline.Documents) (pipeline.Runner, error) {
-	runner, err := f.runner()
-	if err == nil && !runner.InProcess() {
-		d.Tuning.Threads = 1 // an engine runs one bundle per slot
-	}
-	return runner, err
 }

@@ -34,7 +34,7 @@ does not have are ignored.
 		apply := addApplyFlags(fs)
 		apply.reading.addIDFlag(fs)
 		reasons := fs.String("explain", "0", "=N also list the N features that weighed most in each decision")
-		shards := fs.String("shards", "1", "=N number of files that the predictions are written to, 1 to 10000")
+		shards := addRowShardsFlag(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -51,25 +51,17 @@ does not have are ignored.
 				return modelio.Usagef("--explain=%d: must be 0 to %d", p.Reasons, maxReasons)
 			}
 			if len(apply.input) == 0 && *apply.output == "" {
+				if err := checkStreamFlags(fs); err != nil {
+					return err
+				}
 				return apply.predictStream(ctx, os.Stdin, os.Stdout, m, chosen, p.Reasons)
 			}
 			n, err := parseInt("shards", *shards)
 			if err != nil {
 				return err
 			}
-			d, err := apply.documents(ctx, m, n, false)
-			run := pipeline.NewApplyRun("predict", versionString(), d, chosen, p.Options())
-			if err != nil {
-				return pipeline.Refuse(ctx, *apply.output, run, err)
-			}
-			runner, err := apply.setRunner(&d)
-			if err != nil {
-				return err
-			}
-			if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
-				return err
-			}
-			return launch(ctx, runner, *apply.output, run, size(d.Files), func(s beam.Scope, output string) {
+			a := application{verb: "predict", model: m, chosen: chosen, shards: n, options: p.Options()}
+			return apply.run(ctx, a, func(s beam.Scope, run modelio.Run, output string, d pipeline.Documents) {
 				pipeline.Predict(s, run, output, d, p)
 			})
 		}

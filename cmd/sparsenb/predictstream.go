@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,19 @@ import (
 	"github.com/sparsenb/sparsenb/report"
 	"github.com/sparsenb/sparsenb/transforms"
 )
+
+// streamFlags are those that have a use without --output.
+var streamFlags = []string{"model_dir", "k", "smoothing", "explain", "format", "header", "label_column", "text_column", "label_map", "classes", "max_record_bytes", "max_rejected", "log_level"}
+
+// checkStreamFlags fails if a flag is given that has no use without --output.
+func checkStreamFlags(fs *flag.FlagSet) (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		if err == nil && !slices.Contains(streamFlags, f.Name) {
+			err = modelio.Usagef("--%s: has no use for standard input; name files with --input, and a folder with --output", f.Name)
+		}
+	})
+	return err
+}
 
 // predictStream writes a line for each document of a stream, as soon as the document has arrived.
 func (f *applyFlags) predictStream(ctx context.Context, in io.Reader, out io.Writer, m *model.Model, chosen transforms.ModelParams, reasons int) error {
@@ -31,8 +46,11 @@ func (f *applyFlags) predictStream(ctx context.Context, in io.Reader, out io.Wri
 		return err
 	}
 	reading.LabelOptional = true
-	rejected, first := int64(0), ""
 	const name = "standard input"
+	if err := checkKind(m, name, false); err != nil {
+		return err
+	}
+	rejected, first := int64(0), ""
 	documents, err := corpusio.NewLines(in, name, corpusio.Options{Reading: reading, Reject: func(r corpusio.Rejection) {
 		if rejected++; rejected == 1 {
 			first = fmt.Sprintf("byte %d: %s", r.Offset, r.Reason.Sentence())

@@ -37,7 +37,7 @@ labels are the numbers in classes.parquet; -1 is a document without a label.
 		apply := addApplyFlags(fs)
 		apply.reading.addIDFlag(fs)
 		layout := fs.String("layout", string(transforms.Lists), "=lists|wide|svmlight how the rows are written")
-		shards := fs.String("shards", "1", "=N number of files that the rows are written to, 1 to 10000. A worker has the rows of one file in memory")
+		shards := addRowShardsFlag(fs)
 		return func(ctx context.Context, args []string) error {
 			if err := noArguments(args); err != nil {
 				return err
@@ -50,23 +50,15 @@ labels are the numbers in classes.parquet; -1 is a document without a label.
 			if err := checkLayout(m, p); err != nil {
 				return err
 			}
+			if p.Layout == transforms.SVMlight && apply.reading.idColumn != "" {
+				return modelio.Usagef("--id_column=%s: svmlight has no place for it; use --layout=lists or wide", apply.reading.idColumn)
+			}
 			n, err := parseInt("shards", *shards)
 			if err != nil {
 				return err
 			}
-			d, err := apply.documents(ctx, m, n, false)
-			run := pipeline.NewApplyRun("transform", versionString(), d, chosen, p.Options())
-			if err != nil {
-				return pipeline.Refuse(ctx, *apply.output, run, err)
-			}
-			runner, err := apply.setRunner(&d)
-			if err != nil {
-				return err
-			}
-			if err := checkRejects(ctx, d.Rejects, runner, run); err != nil {
-				return err
-			}
-			return launch(ctx, runner, *apply.output, run, size(d.Files), func(s beam.Scope, output string) {
+			a := application{verb: "transform", model: m, chosen: chosen, shards: n, options: p.Options()}
+			return apply.run(ctx, a, func(s beam.Scope, run modelio.Run, output string, d pipeline.Documents) {
 				pipeline.Transform(s, run, output, d, p)
 			})
 		}
