@@ -49,7 +49,8 @@ var saidElsewhere = []string{"model", "k", "log_samples", "max_classes", "max_re
 // otherOptions lists the options that differ.
 func otherOptions(a, b map[string]string) (list []string) {
 	said := slices.Concat(saidElsewhere, slices.Collect(maps.Keys(modelio.Run{Options: a}.Analysis().Options())), slices.Collect(maps.Keys(modelio.Run{Options: b}.Analysis().Options())))
-	all := maps.Clone(a)
+	all := map[string]string{} // a and b may be nil
+	maps.Copy(all, a)
 	maps.Copy(all, b)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if before, now := a[name], b[name]; before != now && !slices.Contains(said, name) {

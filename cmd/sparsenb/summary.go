@@ -21,11 +21,8 @@ func printSummary(ctx context.Context, w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	if p.Manifest.AppliesModel() {
-		return printApplied(ctx, w, p)
-	}
-	if p.Manifest.Tunes() {
-		return printTuning(ctx, w, p)
+	if !hasModels(p) {
+		return printPublished(ctx, w, p)
 	}
 	s := report.Summarize(p)
 	for _, warning := range s.Warnings {
