@@ -22,6 +22,8 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 		return nil, err
 	}
 	switch {
+	case manifest.Tunes():
+		return nil, modelio.Usagef("%s: a run of \"tune\" has no model; train the model that it has chosen, which is shown by: sparsenb inspect %s", dir, dir)
 	case !slices.ContainsFunc(manifest.Files, named(modelio.ModelFile)):
 		return nil, modelio.Usagef("%s: a run of %q has no model; pass the output folder of train or select, such as that of: sparsenb select --counts=%s", dir, manifest.Verb, dir)
 	case manifest.Analyzer == nil:
