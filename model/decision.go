@@ -25,19 +25,6 @@ type Decision struct {
 	Probable   bool     // there are probabilities: not for ovo and svm, as in scikit-learn
 }
 
-// ClassOf returns the place of a label in Classes, or -1 if the decision does not know it. With Rest, all other labels have the
-// last place.
-func (d Decision) ClassOf(label string) int {
-	classes := d.Classes
-	if d.Rest {
-		classes = classes[:1]
-	}
-	if c := slices.Index(classes, label); c >= 0 || !d.Rest {
-		return c
-	}
-	return 1
-}
-
 // String names the decision in a message.
 func (d Decision) String() string {
 	k := fmt.Sprint(d.K)

@@ -105,18 +105,6 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// Labels that a decision does not know are found, so that they can be counted.
-func TestClassOf(t *testing.T) {
-	t.Parallel()
-	two := newTables().add("binary", "b", "a", "1", 0, 1).model(t).Decisions()[0]
-	rest := newTables().add("ovr", "b", "", "1", 0, 1).model(t).Decisions()[0]
-	for label, want := range map[string][2]int{"a": {0, 1}, "b": {1, 0}, "rest": {-1, 1}, "": {-1, 1}} {
-		if got := [2]int{two.ClassOf(label), rest.ClassOf(label)}; got != want {
-			t.Errorf("%q: %v, want %v", label, got, want)
-		}
-	}
-}
-
 // The effects of all features and the intercepts are the score of the predicted class, or its distance from the second.
 func TestReasonsAddUp(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"path/filepath"
 
 	"github.com/sparsenb/sparsenb/model"
 )
@@ -66,7 +65,6 @@ func trainFederalist(ks ...string) string {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dir = filepath.Join(dir, "model")
 	if err := of(federalist, ks...).train(dir); err != nil {
 		log.Fatal(err)
 	}

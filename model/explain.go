@@ -16,9 +16,10 @@ type Reason struct {
 	Effect  float64 // Value · Weight, or Weight if a feature counts once in a document
 }
 
-// Explain returns the features of the last document that weighed most in a decision, by |Effect|, then name; at most n. decision
-// is a place in the result of Text. Weights are those of the log-odds of the predicted class against the other or the rest; the
-// sum of those of its pairs for ovo; and for joint, the weights of the predicted class minus those of the second best.
+// Explain returns the features of the last document that weighed most in a decision, by |Effect|, then name; at most n, and
+// none without an effect. decision is a place in the result of Text. Weights are those of the log-odds of the predicted class
+// against the other or the rest; the sum of those of its pairs for ovo; and for joint, the weights of the predicted class minus
+// those of the second best.
 func (p *Predictor) Explain(decision, n int) []Reason {
 	signs := p.signs(decision)
 	type effect struct {
@@ -28,21 +29,17 @@ func (p *Predictor) Explain(decision, n int) []Reason {
 	var list []effect
 	for i, c := range p.row.Columns {
 		var weight score
-		found := false
 		for at := p.start[c]; at < p.start[c+1]; at++ {
 			e := p.entries[at]
-			sign := signs[e.function]
-			if sign == 0 {
-				continue
+			if sign := signs[e.function]; sign != 0 {
+				w := score{0, e.weight}
+				if p.table.orders != nil {
+					w.order = p.table.orders[at]
+				}
+				weight = weight.plus(w.times(sign))
 			}
-			found = true
-			w := score{0, e.weight}
-			if p.table.orders != nil {
-				w.order = p.table.orders[at]
-			}
-			weight = weight.plus(w.times(sign))
 		}
-		if !found {
+		if weight == (score{}) {
 			continue
 		}
 		value := p.row.Values[i]

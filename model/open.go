@@ -23,7 +23,7 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 	}
 	switch {
 	case !slices.ContainsFunc(manifest.Files, named(modelio.ModelFile)):
-		return nil, modelio.Usagef("%s: a run of %q has no model; pass the output folder of train or select, such as that of: sparsenb select --counts=%s", dir, manifest.Verb, dir)
+		return nil, noModel(dir, manifest)
 	case manifest.Analyzer == nil:
 		return nil, modelio.Usagef("%s: no analyzer: the model was made from a custom table, and it is unknown how documents become its features", dir)
 	case !manifest.SameHash() && manifest.Analyzer.HashBits > 0:
@@ -54,13 +54,25 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 	return m, nil
 }
 
+// noModel returns the error for a run without a model.
+func noModel(dir string, m modelio.Manifest) error {
+	switch {
+	case m.AppliesModel():
+		return modelio.Usagef("%s: a run of %q has no model; pass the folder of the model that it applied: %s", dir, m.Verb, m.Model.Name)
+	case len(m.Parts()) > 0:
+		return modelio.Usagef("%s: a run of %q has no model; make one by: sparsenb select --counts=%s --output=DIR", dir, m.Verb, dir)
+	}
+	return modelio.Usagef("%s: a run of %q has no model; %s", dir, m.Verb, wayOut)
+}
+
+const wayOut = "pass the output folder of sparsenb train or select"
+
 // published returns the mark and the manifest of a published run.
 func published(ctx context.Context, dir string) (success modelio.Success, m modelio.Manifest, err error) {
 	state, err := modelio.ReadState(ctx, dir)
 	if err != nil {
 		return success, m, exitError(err)
 	}
-	const wayOut = "pass the output folder of sparsenb train or select"
 	switch {
 	case state.Success != nil:
 	case state.Verdict != nil:

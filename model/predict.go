@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,7 +25,7 @@ type Prediction struct {
 // Predict decides about a text. The model must have one decision; [Model.At] chooses one of several.
 func (m *Model) Predict(text string) (Prediction, error) {
 	if len(m.decisions) > 1 {
-		return Prediction{}, modelio.Usagef("the model has %d decisions, %s; choose one with At", len(m.decisions), m.list(m.decisions))
+		return Prediction{}, modelio.Usagef("the model has %d decisions, %s; choose one with At", len(m.decisions), listOf(m.decisions))
 	}
 	if !m.text {
 		return Prediction{}, modelio.Usagef("the model was made from matrices, whose features are not those of a text; use NewPredictor and Features")
@@ -49,39 +50,36 @@ func (m *Model) Predict(text string) (Prediction, error) {
 	return prediction, nil
 }
 
-// At returns the model with the decisions of one k and smoothing only. The error for others names the nearest.
+// At returns the model with the decisions of one k and smoothing only; those with the same k for all problems, if there are
+// any. The error for others names the nearest.
 func (m *Model) At(k int64, smoothing float64) (*Model, error) {
 	chosen := &Model{config: m.config, text: m.text, names: m.names, presence: m.presence, functions: m.functions, sha256: m.sha256, manifest: m.manifest}
+	same := func(d Decision) bool { return d.K == k && d.Smoothing == smoothing }
+	uniform := slices.ContainsFunc(m.decisions, func(d Decision) bool { return same(d) && !d.Mixed })
 	for i, d := range m.decisions {
-		if d.K == k && d.Smoothing == smoothing {
+		if same(d) && !(d.Mixed && uniform) {
 			chosen.decisions, chosen.rules = append(chosen.decisions, d), append(chosen.rules, m.rules[i])
 		}
 	}
 	if len(chosen.decisions) > 0 {
 		return chosen, nil
 	}
-	return nil, modelio.Usagef("the model has no k = %d with smoothing %v; the nearest is k = %d with smoothing %v", k, smoothing, m.nearest(k, smoothing).K, m.nearest(k, smoothing).Smoothing)
+	nearest := m.nearest(k, smoothing)
+	return nil, modelio.Usagef("the model has no k = %d with smoothing %v; the nearest is k = %d with smoothing %v", k, smoothing, nearest.K, nearest.Smoothing)
 }
 
 // nearest returns the decision with the nearest smoothing, and of these the one with the nearest k.
 func (m *Model) nearest(k int64, smoothing float64) Decision {
-	distance := func(a, b float64) float64 { return math.Abs(a - b) }
 	return slices.MinFunc(m.decisions, func(a, b Decision) int {
-		if x, y := distance(a.Smoothing, smoothing), distance(b.Smoothing, smoothing); x != y {
-			if x < y {
-				return -1
-			}
-			return 1
-		}
-		x, y := distance(float64(a.K), float64(k)), distance(float64(b.K), float64(k))
-		if x < y {
-			return -1
-		}
-		return 1
+		return cmp.Or(
+			cmp.Compare(math.Abs(a.Smoothing-smoothing), math.Abs(b.Smoothing-smoothing)),
+			cmp.Compare(math.Abs(float64(a.K-k)), math.Abs(float64(b.K-k))),
+		)
 	})
 }
 
-func (m *Model) list(decisions []Decision) string {
+// listOf names decisions in a message.
+func listOf(decisions []Decision) string {
 	const most = 5
 	var list []string
 	for _, d := range decisions[:min(len(decisions), most)] {

@@ -138,8 +138,8 @@ func (p *Predictor) Clone() *Predictor { return p.table.predictor() }
 // Columns returns the number of features that the predictor looks for.
 func (p *Predictor) Columns() int { return len(p.start) - 1 }
 
-// Text returns the scores of a text, one for each decision that is kept. They are valid until the next call. An error is a
-// *kernel.ValueError.
+// Text returns the scores of a text, one for each decision that is kept. They are valid until the next call. An error is a fault
+// of the document, such as a *kernel.ValueError.
 func (p *Predictor) Text(text []byte) ([]Scores, error) {
 	row, err := p.vectorizer.Text(text)
 	return p.predict(row, err)

@@ -8,8 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sparsenb/sparsenb/feature"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/model"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
 // Many goroutines get what one gets.
@@ -56,6 +58,49 @@ func TestEmptyDocuments(t *testing.T) {
 		p, err := m.Predict(text)
 		if err != nil || p.Label != "Hamilton" || math.Abs(p.Probability-51./65) > 1e-15 {
 			t.Errorf("%q: %+v, %v", text, p, err)
+		}
+	}
+}
+
+// With smoothing 0 and values that are not integers, infinite weights of equal values cancel exactly.
+func TestInfiniteWeightsCancel(t *testing.T) {
+	t.Parallel()
+	s := of(save(t, "train.tsv", "a\taa bb cc\nb\tdd ee ff\n"), "6")
+	s.documents.Weights = kernel.Weights{Scheme: kernel.Log, Exponent: -20}
+	s.selection.Smoothing = []float64{0}
+	m := open(t, s.trained(t))
+	repeat := func(times ...int) (text string) {
+		for i, n := range times {
+			text += strings.Repeat(strings.Repeat(string(rune('a'+i)), 2)+" ", n)
+		}
+		return text
+	}
+	for i := range 12 {
+		for j := range 12 {
+			p, err := m.Predict(repeat(i, j, 3, 3, i, j))
+			if err != nil || math.Abs(p.Probability-0.5) > 1e-14 {
+				t.Errorf("%d %d: %+v, %v", i, j, p, err)
+			}
+			if p, err := m.Predict(repeat(i, j, 3, 4, i, j)); err != nil || p.Label != "b" || p.Probability != 1 || !math.IsInf(p.Score, 1) {
+				t.Errorf("%d %d: %+v, %v", i, j, p, err)
+			}
+		}
+	}
+}
+
+// The features of matrices are not those of a text.
+func TestMatrices(t *testing.T) {
+	t.Parallel()
+	m := open(t, of(save(t, "train.svm", strings.Repeat("1 1:2 3:0.5\n-1 2:1 3:1.5\n", 5)), "3").trained(t))
+	_, err := m.Predict("1 2 3")
+	var usage *modelio.Error
+	if !errors.As(err, &usage) || usage.Exit != modelio.ExitUsage || !strings.Contains(err.Error(), "matrices") {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{"1": "1", "2": "-1"} {
+		scores, err := m.NewPredictor(nil).Features([]feature.Value{{Name: []byte(name), Value: 0.5}})
+		if err != nil || scores[0].Decision.Classes[scores[0].Class] != want {
+			t.Errorf("%s: %v, %v", name, scores, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/sparsenb/sparsenb/internal/outside"
+	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
 	"github.com/sparsenb/sparsenb/model"
@@ -218,7 +220,7 @@ func apply(t *testing.T, m *model.Model, lines [][]byte) []applied {
 		}
 		for i, s := range scores {
 			list[i].decision = *s.Decision
-			class := s.Decision.ClassOf(string(label))
+			class := slices.Index(s.Decision.Classes, string(label))
 			if s.Class == class {
 				list[i].accuracy += 1 / float64(len(lines))
 			}
@@ -342,5 +344,95 @@ func TestTuneIsCrossValScore(t *testing.T) {
 	}
 	if compared != 3*3*folds {
 		t.Errorf("%d rows were compared", compared)
+	}
+}
+
+// The rows do not depend on how the input is split, on the number of threads, on whether a document counts twice or comes twice,
+// or on whether its text or a group with the same value decides its fold.
+func TestTuneOfTheSameDocuments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 7))
+	var twice, weighted, grouped, rows strings.Builder
+	weighted.WriteString("label,text,n\n")
+	grouped.WriteString("label,group,text\n")
+	for line := range strings.Lines(topics(rng, 3, 150)) {
+		label, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		text = strings.TrimSpace(text)
+		n := 1 + rng.IntN(2)
+		twice.WriteString(strings.Repeat(label+"\t"+text+"\n", n))
+		fmt.Fprintf(&weighted, "%s,%s,%d\n", label, text, n)
+		grouped.WriteString(strings.Repeat(label+","+text+","+text+"\n", n))
+		fmt.Fprintf(&rows, "%s\n", strings.Repeat(fmt.Sprintf(`{"label":[%q],"text":%q}`+"\n", label, text), n))
+	}
+	p := TuneParams{Grid: tuning.Grid{Settings: slices.Concat(settings(t, "joint", "multinomial", "count", ""), settings(t, "joint", "bernoulli", "count", "2"))},
+		Folds: tuning.Folds{Number: 4}, Metric: tuning.Balanced}
+	tune := func(what, name, content string, change func(*Documents, *TuneParams)) []modelio.TuningRow {
+		t.Helper()
+		file := save(t, name, content)
+		d, p := documents(t), p
+		d.Shards = 3
+		change(&d, &p)
+		var err error
+		if d.Files, err = corpusio.List(t.Context(), []string{file}, d.Reading); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Validate(d); err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "out")
+		run := NewTuneRun("test", d, p)
+		if err := Run(t.Context(), Runner{}, dir, run, func(s beam.Scope) { Tune(s, run, dir, d, p) }, func(Progress) {}); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return tuningRows(t, dir)
+	}
+	want := tune("all at once", "a.tsv", twice.String(), func(d *Documents, _ *TuneParams) { d.Tuning.Threads = 1 })
+	for what, got := range map[string][]modelio.TuningRow{
+		"ranges": tune("ranges", "a.tsv", twice.String(), func(d *Documents, _ *TuneParams) {
+			d.Tuning = Tuning{RangeBytes: 500, Threads: 3, Spill: true, MemoryBytes: 1 << 20}
+			d.Shards = 1
+		}),
+		"weights": tune("weights", "a.csv", weighted.String(), func(d *Documents, _ *TuneParams) { d.Reading.WeightColumn = "n" }),
+		"groups": tune("groups", "a.csv", grouped.String(), func(d *Documents, p *TuneParams) {
+			d.Reading.GroupColumn, d.Reading.TextColumns, p.Folds.ByGroup = "group", []string{"text"}, true
+		}),
+		"lists of labels": tune("lists of labels", "a.jsonl", rows.String(), func(d *Documents, _ *TuneParams) {}),
+	} {
+		if !reflect.DeepEqual(got, want) {
+			for i := range want {
+				if i >= len(got) || !reflect.DeepEqual(got[i], want[i]) {
+					t.Errorf("%s: row %d of %d is %+v, want %+v", what, i, len(got), got[min(i, len(got)-1)], want[i])
+					break
+				}
+			}
+		}
+	}
+	if twoLabels := tune("two labels", "b.jsonl", rows.String()+`{"label":["class0","class1"],"text":"w1 w2 w100"}`+"\n", func(d *Documents, _ *TuneParams) {}); twoLabels[0].Documents != want[0].Documents+2 {
+		t.Errorf("%d documents, want %d", twoLabels[0].Documents, want[0].Documents+2)
+	}
+}
+
+// Features of matrices are tuned, too.
+func TestTuneMatrix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 8))
+	var b strings.Builder
+	b.WriteString("label,a,b,c\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "%d,%.2f,%d,%.3f\n", i%2, rng.Float64()+float64(i%2), rng.IntN(3), 0.5)
+	}
+	d := documents(t)
+	d.Reading.Format = "matrix"
+	var err error
+	if d.Files, err = corpusio.List(t.Context(), []string{save(t, "m.csv", b.String())}, d.Reading); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	p := TuneParams{Grid: tuning.Grid{Settings: settings(t, "ovr", "multinomial", "count", "")}, Folds: tuning.Folds{Number: 3}, Metric: tuning.Accuracy}
+	if err := runTune(t, dir, d, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range tuningRows(t, dir) {
+		if r.Best && (r.Accuracy < 0.7 || r.Documents != 60) {
+			t.Errorf("%+v", r)
+		}
 	}
 }

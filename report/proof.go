@@ -43,7 +43,7 @@ func Proof(p modelio.Published) (paragraphs []string) {
 	if weights := classifierOf(p); weights != "" {
 		paragraphs = append(paragraphs, fmt.Sprintf("This is about the naive Bayes model that selected the %ss. The %s were computed for them afterwards.", noun, weights))
 	}
-	return append(paragraphs, "All this is about the documents that were counted. It does not say how well a model classifies other documents.")
+	return append(paragraphs, "All this is about the documents that were counted. How well a model classifies other documents is not proven; sparsenb evaluate measures it.")
 }
 
 // kind is what is known about a selection.

@@ -62,41 +62,34 @@ func IndicationMeans(p modelio.Published) string {
 // StrongestFeatures returns the strongest features of each class, from one model of each problem: that with the largest
 // smoothing and, of these, the largest k.
 func StrongestFeatures(p modelio.Published) (lists []Strongest) {
-	var last []modelio.ModelRow // of each problem; of a joint model, the rows of all classes
-	for _, m := range p.Models {
-		if n := len(last); n > 0 && last[n-1].Problem == m.Problem && last[n-1].Key() != m.Key() {
-			last = slices.DeleteFunc(last, func(o modelio.ModelRow) bool { return o.Problem == m.Problem })
+	models := lastModels(p.Models)
+	problems := map[modelio.Key]bool{}
+	for _, m := range models {
+		problems[m.Key()] = true
+	}
+	type side struct { // of a joint model, a class
+		modelio.Key
+		class string
+	}
+	features := map[side][]*modelio.FeatureRow{}
+	for i := range p.Features {
+		f := &p.Features[i]
+		if key := f.Key(); problems[key] {
+			features[side{key, f.Class}] = append(features[side{key, f.Class}], f)
 		}
-		last = append(last, m)
 	}
-	features := map[modelio.Key][]modelio.FeatureRow{}
-	for _, m := range last {
-		features[m.Key()] = nil
-	}
-	for _, f := range p.Features {
-		if rows, ok := features[f.Key()]; ok {
-			features[f.Key()] = append(rows, f)
-		}
-	}
-	problems := len(features)
-	for _, m := range last {
-		rows, positive := features[m.Key()], Strongest{Model: m, Class: m.Positive}
+	for _, m := range models {
+		rows, positive, negative := features[side{m.Key(), m.Positive}], Strongest{Model: m, Class: m.Positive}, Strongest{Model: m, Class: m.Negative}
 		switch {
-		case m.Strategy == modelio.Joint:
-			rows = slices.DeleteFunc(slices.Clone(rows), func(f modelio.FeatureRow) bool { return f.Class != m.Positive })
+		case m.Strategy == modelio.Joint || m.Strategy == modelio.OneVersusRest && len(problems) > 1:
+			lists = append(lists, positive.of(rows, 1))
+			continue
+		case m.Strategy == modelio.OneVersusRest:
+			negative.Class = Rest
 		case m.Strategy == modelio.OneVersusOne:
-			positive.Against = m.Negative
+			positive.Against, negative.Against = m.Negative, m.Positive
 		}
-		lists = append(lists, positive.of(rows, 1))
-		switch {
-		case m.Strategy == modelio.Joint:
-		case m.Strategy == modelio.OneVersusRest && problems == 1:
-			lists = append(lists, Strongest{Model: m, Class: Rest}.of(rows, -1))
-		case m.Strategy == modelio.OneVersusOne:
-			lists = append(lists, Strongest{Model: m, Class: m.Negative, Against: m.Positive}.of(rows, -1))
-		case m.Strategy == modelio.Binary:
-			lists = append(lists, Strongest{Model: m, Class: m.Negative}.of(rows, -1))
-		}
+		lists = append(lists, positive.of(rows, 1), negative.of(rows, -1))
 	}
 	most, names := maxStrongest, BucketNames(p)
 	if len(lists) > manyLists {
@@ -113,10 +106,26 @@ func StrongestFeatures(p modelio.Published) (lists []Strongest) {
 	return lists
 }
 
+// lastModels returns the last model of each problem; of a joint model, the rows of all classes.
+func lastModels(rows []modelio.ModelRow) (last []modelio.ModelRow) {
+	start := 0 // of the problem
+	for _, m := range rows {
+		switch n := len(last); {
+		case n == 0:
+		case last[n-1].Problem != m.Problem:
+			start = n
+		case last[n-1].Key() != m.Key():
+			last = last[:start]
+		}
+		last = append(last, m)
+	}
+	return last
+}
+
 // of adds the features whose weights have the given sign.
-func (s Strongest) of(rows []modelio.FeatureRow, sign float64) Strongest {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(f modelio.FeatureRow) bool { return !(sign*f.Weight > 0) })
-	slices.SortStableFunc(rows, func(a, b modelio.FeatureRow) int { return cmp.Compare(b.Score, a.Score) })
+func (s Strongest) of(rows []*modelio.FeatureRow, sign float64) Strongest {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(f *modelio.FeatureRow) bool { return !(sign*f.Weight > 0) })
+	slices.SortStableFunc(rows, func(a, b *modelio.FeatureRow) int { return cmp.Compare(b.Score, a.Score) })
 	for _, f := range rows {
 		s.Features = append(s.Features, Indication{f.Feature, sign * f.Weight})
 	}

@@ -34,9 +34,6 @@ type Support interface {
 	statistic(counts []float64) float64
 	// rows returns the rows of a feature, without the columns that do not depend on its counts. documents may be nil.
 	rows(models []modelio.ModelRow, counts, documents []float64) []modelio.FeatureRow
-	// terms and offsets are Solution.Terms and Solution.Offsets.
-	terms(dst, counts []float64) []float64
-	offsets(dst []float64) []float64
 }
 
 // model has what the rows of the solution share.

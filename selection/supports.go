@@ -1,7 +1,6 @@
 package selection
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,11 +9,30 @@ import (
 
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/solver"
+	"github.com/sparsenb/sparsenb/solver/joint"
 )
 
-// Supports solves every problem for the requested ks alone, in one goroutine unless the problem is joint. The solutions are
-// those of [Params.Solve], without the path.
-func (p Params) Supports(vectors *solver.Vectors, classes []modelio.Class) (solutions []Solution, err error) {
+// Choices are the supports of one problem for all smoothings and requested ks.
+type Choices struct {
+	problem Problem
+	List    []Choice
+}
+
+// Choice is a support that is told by the groups of features with equal counts, and not by a rule as that of a [Solution].
+type Choice struct {
+	Models []modelio.ModelRow // as of a Solution
+	Take   []int64            // by group: how many of the features are selected; those that are first by name
+	params weigher
+}
+
+// weigher computes weights from the counts on the sides of a problem.
+type weigher interface {
+	terms(dst, counts []float64) []float64
+	offsets(dst []float64) []float64
+}
+
+// Supports solves every problem for the requested ks alone. The supports are those of [Params.Solve].
+func (p Params) Supports(vectors *solver.Vectors, classes []modelio.Class) (all []Choices, err error) {
 	features, set := vectors.Features(), NewProblems(vectors, classes)
 	for _, m := range problems(classes, p.Strategy, p.Positive) {
 		m.M, m.Model, m.Method, m.Classifier = features, p.Model.String(), p.Method.String(), p.classifier()
@@ -22,54 +40,93 @@ func (p Params) Supports(vectors *solver.Vectors, classes []modelio.Class) (solu
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Problem, err)
 		}
+		c := Choices{problem: problem}
 		for _, smoothing := range p.Smoothing {
 			problem := problem.Smoothed(smoothing)
 			requested, err := requests(p.K, problem.rules())
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", m.Problem, err)
 			}
-			var path []modelio.PathRow
-			for _, k := range slices.Sorted(maps.Keys(requested)) {
-				path = append(path, modelio.PathRow{K: k})
-			}
-			more, err := problem.solve(path, requested)
-			if errors.Is(err, solver.ErrNoMass) {
-				return nil, fmt.Errorf("%s: neither side has any features", m.Problem)
-			}
+			list, err := problem.choices(requested)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", m.Problem, err)
 			}
-			solutions = append(solutions, more...)
+			c.List = append(c.List, list...)
 		}
+		all = append(all, c)
 	}
-	return solutions, nil
+	return all, nil
 }
-
-// Requests returns the requested ks, as Params.K has them, that the solution answers.
-func (s Solution) Requests() []string { return strings.Split(s.model().KRequested, ",") }
 
 // Sides returns the counts of a feature on the sides of the problem, see [Problem.Counts].
-func (s Solution) Sides(labels []string, count func(i int) float64) []float64 {
-	return s.counts(labels, count)
+func (c Choices) Sides(labels []string, count func(i int) float64) []float64 {
+	return c.problem.Counts(labels, count)
 }
 
-// Rule returns a function that returns how many of the features with the given counts on the sides are selected. all means
-// every one of them, and n is then not counted. Of others those that are first by name are selected.
-func (s Solution) Rule() func(counts []float64) (n int64, all bool) { return s.Support.rule() }
+// Group returns the number of the group with these counts on the sides, and the number of its features, or -1.
+func (c Choices) Group(counts []float64) (group int, size int64) { return c.problem.group(counts) }
+
+func (p twoSides) choices(requested map[int64]request) (list []Choice, err error) {
+	for r, err := range solver.Path(p.problem, slices.Sorted(maps.Keys(requested)), solver.Settings{}) {
+		if err != nil {
+			return nil, err
+		}
+		m := requested[r.K].model(p.model, r.Outcome)
+		m.Intercept = r.Parameters.Intercept
+		list = append(list, Choice{[]modelio.ModelRow{m}, r.Take, twoSidesSupport{Parameters: r.Parameters}})
+	}
+	return list, nil
+}
+
+func (p twoSides) group(counts []float64) (group int, size int64) {
+	if group = solver.GroupOf(p.problem.Groups, counts[0], counts[1]); group < 0 {
+		return group, 0
+	}
+	return group, p.problem.Groups[group].Size
+}
+
+func (p allClasses) choices(requested map[int64]request) (list []Choice, err error) {
+	for _, k := range slices.Sorted(maps.Keys(requested)) {
+		problem := p.problem
+		problem.K = k
+		r, err := joint.Solve(problem, solver.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		models := slices.Clone(p.models)
+		for c, m := range models {
+			m = requested[r.K].model(m, r.Outcome)
+			m.Intercept = r.Parameters.Intercepts[c]
+			models[c] = m
+		}
+		list = append(list, Choice{models, r.Take, allClassesSupport{Parameters: r.Parameters}})
+	}
+	return list, nil
+}
+
+func (p allClasses) group(counts []float64) (group int, size int64) {
+	if group = p.problem.Find(counts); group < 0 {
+		return group, 0
+	}
+	return group, p.problem.Size(group)
+}
+
+// Requests returns the requested ks, as Params.K has them, that the support is for.
+func (c Choice) Requests() []string { return strings.Split(c.Models[0].KRequested, ",") }
 
 // A weight is a term of the feature minus an offset of the model. The terms are the same for every k, so that the scores of all
 // ks can be computed from the sums of the terms of the features that they select.
 
 // Terms appends the terms of the weights of a feature that is selected, by model, from its counts on the sides. Smoothing must
 // not be 0.
-func (s Solution) Terms(dst, counts []float64) []float64 { return s.Support.terms(dst, counts) }
+func (c Choice) Terms(dst, counts []float64) []float64 { return c.params.terms(dst, counts) }
 
 // Offsets appends the offsets of the weights, by model.
-func (s Solution) Offsets(dst []float64) []float64 { return s.Support.offsets(dst) }
+func (c Choice) Offsets(dst []float64) []float64 { return c.params.offsets(dst) }
 
 // Flat reports whether all weights are 0, because the only feature selected has the same probability in all classes.
-func (s Solution) Flat() bool {
-	m := s.model()
+func (c Choice) Flat() bool {
+	m := c.Models[0]
 	return m.Model == solver.Multinomial.String() && m.K <= 1
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -112,29 +113,27 @@ func (p ModelParams) kept(m *model.Model) (list []model.Decision) {
 	return list
 }
 
-// tallies returns a tally of each decision.
-func (j judges) tallies() []*evaluation.Tally {
-	list := make([]*evaluation.Tally, len(j.decisions))
-	for i, d := range j.decisions {
-		list[i] = evaluation.New(d, evaluation.MaxScores/len(j.decisions))
-	}
-	return list
-}
-
 type evaluateFn struct {
 	Params EvaluateParams
 
-	scan   scan
-	judges *judges
+	scan      scan
+	judges    *judges
+	evaluated *evaluated // by all goroutines of a bundle
 }
 
 func (f *evaluateFn) Setup() { f.scan.setup() }
 
-func (f *evaluateFn) StartBundle(context.Context, func(int, []byte), func([]byte)) { f.scan.abandon() }
+func (f *evaluateFn) StartBundle(context.Context, func(int, []byte), func([]byte)) { f.abandon() }
 
-func (f *evaluateFn) Teardown() { f.scan.abandon() }
+func (f *evaluateFn) Teardown() { f.abandon() }
+
+func (f *evaluateFn) abandon() {
+	f.scan.abandon()
+	f.evaluated = nil
+}
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, element []byte, emitPiece func(int, []byte), _ func([]byte)) error {
+	var all *evaluated // of the goroutines that this call starts, if it does
 	begin := func() error {
 		if f.judges == nil {
 			j, err := f.Params.open(ctx)
@@ -143,10 +142,12 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, element []byte, emitPie
 			}
 			f.judges = &j
 		}
+		all = newEvaluated(*f.judges)
+		f.evaluated = all
 		return emitEmpty(1, emitPiece)
 	}
-	return f.scan.process(ctx, f.Params.Scan, element, begin, func(emit pool.Emitter) visitor {
-		v := &evaluateVisitor{judges: *f.judges, predictor: f.judges.model.NewPredictor(f.Params.Model.Keeps), tallies: f.judges.tallies(), emit: emit}
+	return f.scan.process(ctx, f.Params.Scan, element, begin, func(pool.Emitter) visitor {
+		v := &evaluateVisitor{all: all, own: newEvaluated(*f.judges), predictor: f.judges.model.NewPredictor(f.Params.Model.Keeps)}
 		if f.judges.against != nil {
 			v.other = f.judges.against.NewPredictor(f.Params.Against.Keeps)
 		}
@@ -155,39 +156,62 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, element []byte, emitPie
 }
 
 func (f *evaluateFn) FinishBundle(_ context.Context, emitPiece func(int, []byte), emitTotals func([]byte)) error {
-	return f.scan.finish(emitPiece, emitTotals)
+	defer f.abandon()
+	if err := f.scan.finish(emitPiece, emitTotals); err != nil || f.evaluated == nil {
+		return err
+	}
+	pieces, err := f.evaluated.pieces()
+	return emitRecords(func(b []byte) { emitPiece(0, b) }, pieces, err)
 }
 
-// evaluateVisitor is the work of one goroutine.
-type evaluateVisitor struct {
+// evaluated is what was found in documents.
+type evaluated struct {
 	judges
-	predictor, other *model.Predictor
-	emit             pool.Emitter
-
 	documents, moreLabels int64
 	labels                evaluation.Labels
-	tallies               []*evaluation.Tally
+	tallies               []*evaluation.Tally // by decision
+
+	mu sync.Mutex // of merge
+}
+
+func newEvaluated(j judges) *evaluated {
+	e := &evaluated{judges: j, tallies: make([]*evaluation.Tally, len(j.decisions))}
+	for i, d := range j.decisions {
+		e.tallies[i] = evaluation.New(d, evaluation.MaxScores/len(j.decisions))
+	}
+	return e
+}
+
+// evaluateVisitor is the work of one goroutine. It adds what it found to that of all when it is much, so that the memory does
+// not grow with the number of goroutines.
+type evaluateVisitor struct {
+	all, own         *evaluated
+	predictor, other *model.Predictor
 }
 
 func (v *evaluateVisitor) document(_ corpusio.Range, d *corpusio.Document) error {
-	v.documents++
+	e := v.own
+	if e.documents++; e.documents%1000 == 0 && e.size() > evaluation.MaxScores/16 {
+		v.merge()
+		e = v.own
+	}
 	times := int64(d.Weight)
 	if times == 0 {
 		return nil
 	}
 	if len(d.Label) == 0 {
-		v.labels.Without += times
+		e.labels.Without += times
 		return nil
 	}
-	v.moreLabels += times * int64(len(d.MoreLabels))
+	e.moreLabels += times * int64(len(d.MoreLabels))
 	var labels []string // that the model knows
 	for _, b := range slices.Concat([][]byte{d.Label}, d.MoreLabels) {
 		label := string(b)
-		if _, ok := slices.BinarySearch(v.known, label); !ok {
-			v.labels.Unknown.Add(label, times)
+		if _, ok := slices.BinarySearch(e.known, label); !ok {
+			e.labels.Unknown.Add(label, times)
 			continue
 		}
-		v.labels.Known += times
+		e.labels.Known += times
 		labels = append(labels, label)
 	}
 	if len(labels) == 0 {
@@ -204,27 +228,59 @@ func (v *evaluateVisitor) document(_ corpusio.Range, d *corpusio.Document) error
 		}
 	}
 	for _, label := range labels {
-		v.add(label, scores, others, times)
+		e.add(label, scores, others, times)
 	}
 	return nil
 }
 
-// add adds a document to the tallies.
-func (v *evaluateVisitor) add(label string, scores, others []model.Scores, times int64) {
-	for i, d := range v.decisions {
-		class := evaluation.ClassOf(d, v.known, label)
+func (v *evaluateVisitor) endRange() error { return nil }
+
+func (v *evaluateVisitor) end() error {
+	v.merge()
+	return nil
+}
+
+// merge adds what was found to that of all goroutines, and starts again.
+func (v *evaluateVisitor) merge() {
+	for _, t := range v.own.tallies {
+		t.Compact()
+	}
+	v.all.mu.Lock()
+	defer v.all.mu.Unlock()
+	v.all.merge(v.own.documents, v.own.moreLabels, v.own.labels)
+	for i, t := range v.own.tallies {
+		v.all.tallies[i].Merge(t)
+	}
+	v.own = newEvaluated(v.own.judges)
+}
+
+// add adds a document of a class.
+func (e *evaluated) add(label string, scores, others []model.Scores, times int64) {
+	for i, d := range e.decisions {
+		class := evaluation.ClassOf(d, e.known, label)
 		if class < 0 {
 			continue
 		}
-		v.tallies[i].Add(class, scores[i], times)
-		if pair := v.pairs[i]; pair >= 0 {
-			other := evaluation.ClassOf(v.judges.others[pair], v.knownOthers, label)
-			v.tallies[i].Against.Add(scores[i].Class == class, others[pair].Class == other, times)
+		e.tallies[i].Add(class, scores[i], times)
+		if pair := e.pairs[i]; pair >= 0 {
+			other := evaluation.ClassOf(e.others[pair], e.knownOthers, label)
+			e.tallies[i].Against.Add(scores[i].Class == class, others[pair].Class == other, times)
 		}
 	}
 }
 
-func (v *evaluateVisitor) endRange() error { return nil }
+func (e *evaluated) size() (n int) {
+	for _, t := range e.tallies {
+		n += t.Size()
+	}
+	return n
+}
+
+func (e *evaluated) merge(documents, moreLabels int64, labels evaluation.Labels) {
+	e.documents += documents
+	e.moreLabels += moreLabels
+	e.labels.Merge(labels)
+}
 
 // EvaluationPiece is a piece of what was found in documents.
 type EvaluationPiece struct {
@@ -239,19 +295,14 @@ type DecisionTally struct {
 	Tally    *evaluation.Tally
 }
 
-func (v *evaluateVisitor) end() error {
-	pieces, err := v.pieces()
-	return emitRecords(func(b []byte) { v.emit(0, b) }, pieces, err)
-}
-
 // pieces cuts what was found into pieces that add up to it.
-func (v *evaluateVisitor) pieces() ([]EvaluationPiece, error) {
-	rest := EvaluationPiece{Documents: v.documents, MoreLabels: v.moreLabels, Labels: v.labels}
+func (e *evaluated) pieces() ([]EvaluationPiece, error) {
+	rest := EvaluationPiece{Documents: e.documents, MoreLabels: e.moreLabels, Labels: e.labels}
 	rest.Labels.Unknown.ByName = nil
-	unknown, err := cut(slices.Sorted(maps.Keys(v.labels.Unknown.ByName)), func(labels []string) EvaluationPiece {
+	unknown, err := cut(slices.Sorted(maps.Keys(e.labels.Unknown.ByName)), func(labels []string) EvaluationPiece {
 		piece := EvaluationPiece{Labels: evaluation.Labels{Unknown: corpusio.LabelCounts{ByName: map[string]int64{}}}}
 		for _, label := range labels {
-			piece.Labels.Unknown.ByName[label] = v.labels.Unknown.ByName[label]
+			piece.Labels.Unknown.ByName[label] = e.labels.Unknown.ByName[label]
 		}
 		return piece
 	})
@@ -261,7 +312,7 @@ func (v *evaluateVisitor) pieces() ([]EvaluationPiece, error) {
 	pieces := append([]EvaluationPiece{rest}, unknown...)
 	var next EvaluationPiece
 	size := 0
-	for i, t := range v.tallies {
+	for i, t := range e.tallies {
 		for _, piece := range t.Pieces() {
 			if size += piece.Size(); size > evaluation.MaxPieceSize && next.Tallies != nil {
 				pieces = append(pieces, next)
@@ -286,11 +337,9 @@ func (f *writeEvaluationFn) ProcessElement(ctx context.Context, _ int, pieces, c
 	if err != nil {
 		return err
 	}
-	sum := evaluateVisitor{judges: j, tallies: j.tallies()}
+	sum := newEvaluated(j)
 	err = each(pieces, func(p EvaluationPiece) error {
-		sum.documents += p.Documents
-		sum.moreLabels += p.MoreLabels
-		sum.labels.Merge(p.Labels)
+		sum.merge(p.Documents, p.MoreLabels, p.Labels)
 		for _, t := range p.Tallies {
 			sum.tallies[t.Decision].Merge(t.Tally)
 		}
@@ -313,11 +362,11 @@ func (f *writeEvaluationFn) ProcessElement(ctx context.Context, _ int, pieces, c
 	return emitRecord(emit, part)
 }
 
-func (v *evaluateVisitor) rows() (rows []modelio.EvaluationRow) {
-	for i, t := range v.tallies {
-		rows = append(rows, evaluation.Figures(t, v.labels)...)
-		if pair := v.pairs[i]; pair >= 0 {
-			rows = append(rows, evaluation.AgainstFigures(t, v.judges.others[pair])...)
+func (e *evaluated) rows() (rows []modelio.EvaluationRow) {
+	for i, t := range e.tallies {
+		rows = append(rows, evaluation.Figures(t, e.labels)...)
+		if pair := e.pairs[i]; pair >= 0 {
+			rows = append(rows, evaluation.AgainstFigures(t, e.others[pair])...)
 		}
 	}
 	slices.SortFunc(rows, modelio.EvaluationRow.Compare)
@@ -325,36 +374,36 @@ func (v *evaluateVisitor) rows() (rows []modelio.EvaluationRow) {
 }
 
 // refusal says why nothing can be evaluated, or "".
-func (v *evaluateVisitor) refusal() string {
-	if v.labels.Known > 0 {
+func (e *evaluated) refusal() string {
+	if e.labels.Known > 0 {
 		return ""
 	}
-	if unknown := v.labels.UnknownDocuments(); unknown > 0 {
+	if unknown := e.labels.UnknownDocuments(); unknown > 0 {
 		return fmt.Sprintf("no document has a label that the model knows: the documents have %s; the classes of the model are %s; rename labels with --label_map=FILE, or choose their column with --label_column",
-			v.unknown(), selection.ListLabels(v.known))
+			e.unknown(), selection.ListLabels(e.known))
 	}
-	if v.labels.Without > 0 {
+	if e.labels.Without > 0 {
 		return "no document has a label, so there is nothing to compare the predictions with; choose the column of the labels with --label_column, or give the label of files with --class=LABEL=GLOB; \"sparsenb predict\" needs no labels"
 	}
 	return "all documents have the weight 0"
 }
 
 // unknown lists the labels that the model does not know.
-func (v *evaluateVisitor) unknown() string {
-	return modelio.NewOtherClasses(v.labels.UnknownDocuments(), v.labels.Unknown).String()
+func (e *evaluated) unknown() string {
+	return modelio.NewOtherClasses(e.labels.UnknownDocuments(), e.labels.Unknown).String()
 }
 
 // warnings says what limits the figures.
-func (v *evaluateVisitor) warnings(rows []modelio.EvaluationRow) (list []string) {
-	if n := v.labels.UnknownDocuments(); n > 0 {
+func (e *evaluated) warnings(rows []modelio.EvaluationRow) (list []string) {
+	if n := e.labels.UnknownDocuments(); n > 0 {
 		list = append(list, fmt.Sprintf("not evaluated: %s with labels that the model does not know: %s; its classes are %s; --label_map renames labels",
-			countOf(n, "document"), v.unknown(), selection.ListLabels(v.known)))
+			countOf(n, "document"), e.unknown(), selection.ListLabels(e.known)))
 	}
-	if n := v.labels.Without; n > 0 {
+	if n := e.labels.Without; n > 0 {
 		list = append(list, fmt.Sprintf("not evaluated: %s without a label", countOf(n, "document")))
 	}
-	if v.moreLabels > 0 {
-		list = append(list, fmt.Sprintf("documents have %s beyond their first; a document is evaluated once for each of its labels, and at most one of them can be predicted", countOf(v.moreLabels, "label")))
+	if e.moreLabels > 0 {
+		list = append(list, fmt.Sprintf("documents have %s beyond their first; a document is evaluated once for each of its labels, and at most one of them can be predicted", countOf(e.moreLabels, "label")))
 	}
 	var missing []string
 	for _, row := range rows {
@@ -367,14 +416,14 @@ func (v *evaluateVisitor) warnings(rows []modelio.EvaluationRow) (list []string)
 		list = append(list, fmt.Sprintf("no document has the label %s, so there is no AUC, and balanced accuracy is the mean of the other classes", selection.ListLabels(missing)))
 	}
 	tooMany := 0
-	for _, t := range v.tallies {
+	for _, t := range e.tallies {
 		if t.TooManyScores {
 			tooMany++
 		}
 	}
 	if tooMany > 0 {
 		list = append(list, fmt.Sprintf("no AUC for %d of %d models: they have more than %s distinct scores each; evaluate a sample, or fewer models at once with --k",
-			tooMany, len(v.tallies), humanize.Comma(int64(evaluation.MaxScores/len(v.tallies)))))
+			tooMany, len(e.tallies), humanize.Comma(int64(evaluation.MaxScores/len(e.tallies)))))
 	}
 	return list
 }

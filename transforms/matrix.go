@@ -208,9 +208,10 @@ func (v *matrixVisitor) numberOf(d *corpusio.Document) (string, error) {
 	return strings.Join(numbers, ","), nil
 }
 
-func (v *matrixVisitor) endRange() error { return nil }
+// endRange sends the piece: the next range of this goroutine need not be the next one of the file.
+func (v *matrixVisitor) endRange() error { return v.rows.send() }
 
-func (v *matrixVisitor) end() error { return v.rows.send() }
+func (v *matrixVisitor) end() error { return nil }
 
 func (p *MatrixParams) write(ctx context.Context, guard *modelio.Guard, output string, shard int, pieces [][]byte) (tableio.FileSum, int64, error) {
 	name := modelio.ShardName(p.Layout.Table(), shard, p.Rows.Shards)

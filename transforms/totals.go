@@ -155,6 +155,12 @@ func validateInput(ctx context.Context, t Totals, p ReconcileParams) *modelio.Ve
 		return p.verdict(modelio.ExitData, fmt.Sprintf("%d of %d records are malformed, more than --max_rejected=%s%s",
 			rejected, counted+rejected, p.MaxRejected.Text, first))
 	}
+	if p.Scanned { // the labels of the documents are unknown
+		if documents > 0 {
+			return nil
+		}
+		t.Classes = nil
+	}
 	return p.verdict(modelio.ExitData, missingClasses(p.Reading.Classes, t.Classes, others))
 }
 

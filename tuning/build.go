@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -39,6 +40,7 @@ type builder struct {
 // problemBuilder makes one table.
 type problemBuilder struct {
 	table    Table
+	choices  selection.Choices
 	requests [][]request // by smoothing
 	groups   map[string]*group
 	order    []*group // as found
@@ -46,11 +48,10 @@ type problemBuilder struct {
 	rows     []int32
 }
 
-// request is a solution and the ks that it is for.
+// request is a support and the ks that it is for.
 type request struct {
-	solution selection.Solution
-	rule     func(counts []float64) (n int64, all bool)
-	ks       uint64
+	choice selection.Choice
+	ks     uint64
 }
 
 // group has the features with the same counts on the sides of a problem.
@@ -75,26 +76,22 @@ type member struct {
 	index int32
 }
 
-func newBuilder(s selection.Params, solutions []selection.Solution, labels []string) *builder {
+func newBuilder(s selection.Params, choices []selection.Choices, labels []string) *builder {
 	b := &builder{labels: labels, known: map[string][]*group{}}
-	numbers := map[string]*problemBuilder{}
-	for _, solution := range solutions {
-		m := solution.Models[0]
-		p := numbers[m.Problem]
-		if p == nil {
-			p = newProblemBuilder(s, solution.Models, labels)
-			numbers[m.Problem] = p
-			b.problems = append(b.problems, p)
+	for _, c := range choices {
+		p := newProblemBuilder(s, c, labels)
+		for _, choice := range c.List {
+			p.add(s, choice)
 		}
-		p.add(s, solution)
+		b.problems = append(b.problems, p)
 	}
 	return b
 }
 
-func newProblemBuilder(s selection.Params, models []modelio.ModelRow, labels []string) *problemBuilder {
-	m, outputs := models[0], len(models)
+func newProblemBuilder(s selection.Params, choices selection.Choices, labels []string) *problemBuilder {
+	m, outputs := choices.List[0].Models[0], len(choices.List[0].Models)
 	n := len(s.Smoothing) * len(s.K)
-	p := &problemBuilder{groups: map[string]*group{}, requests: make([][]request, len(s.Smoothing))}
+	p := &problemBuilder{choices: choices, groups: map[string]*group{}, requests: make([][]request, len(s.Smoothing))}
 	p.table = Table{
 		Positive: -1, Negative: -1, Outputs: outputs, Ks: make([][]uint64, len(s.Smoothing)),
 		Intercepts: make([]float64, n*outputs), Offsets: make([]float64, n*outputs), Flat: make([]bool, n), Selected: make([]int64, n),
@@ -108,22 +105,22 @@ func newProblemBuilder(s selection.Params, models []modelio.ModelRow, labels []s
 	return p
 }
 
-// add adds a solution.
-func (p *problemBuilder) add(s selection.Params, solution selection.Solution) {
-	m, t := solution.Models[0], &p.table
+// add adds a support.
+func (p *problemBuilder) add(s selection.Params, choice selection.Choice) {
+	m, t := choice.Models[0], &p.table
 	at := slices.Index(s.Smoothing, m.Smoothing)
-	r := request{solution: solution, rule: solution.Rule()}
-	offsets := solution.Offsets(nil)
-	for _, text := range solution.Requests() {
+	r := request{choice: choice}
+	offsets := choice.Offsets(nil)
+	for _, text := range choice.Requests() {
 		for k := range s.K {
 			if s.K[k].Text != text {
 				continue
 			}
 			r.ks |= 1 << k
 			i := at*len(s.K) + k
-			t.Flat[i], t.Selected[i] = solution.Flat(), m.K
+			t.Flat[i], t.Selected[i] = choice.Flat(), m.K
 			copy(t.Offsets[i*t.Outputs:], offsets)
-			for o, row := range solution.Models {
+			for o, row := range choice.Models {
 				t.Intercepts[i*t.Outputs+o] = row.Intercept
 			}
 		}
@@ -132,11 +129,13 @@ func (p *problemBuilder) add(s selection.Params, solution selection.Solution) {
 }
 
 // add adds a feature with these counts, and reports whether a model may select it.
-func (b *builder) add(f *countedFeature, classes []int32, counts []float64) (selected bool) {
+func (b *builder) add(f *countedFeature, classes []int32, counts []float64) (selected bool, err error) {
 	b.key = histogram.AppendKey(b.key[:0], classes, counts)
 	groups, ok := b.known[string(b.key)]
 	if !ok {
-		groups = b.find(classes, counts)
+		if groups, err = b.find(classes, counts); err != nil {
+			return false, err
+		}
 		b.known[string(b.key)] = groups
 	}
 	for i, g := range groups {
@@ -154,7 +153,7 @@ func (b *builder) add(f *countedFeature, classes []int32, counts []float64) (sel
 			g.members = firstMembers(g.members, g.most)
 		}
 	}
-	return selected
+	return selected, nil
 }
 
 // minMembers is how many members a group has at least before it drops some.
@@ -166,39 +165,46 @@ func firstMembers(members []member, n int64) []member {
 }
 
 // find returns the groups of a feature, by problem, or nil if no model selects it.
-func (b *builder) find(classes []int32, counts []float64) []*group {
+func (b *builder) find(classes []int32, counts []float64) ([]*group, error) {
 	b.names = b.names[:0]
 	for _, c := range classes {
 		b.names = append(b.names, b.labels[c])
 	}
 	groups, any := make([]*group, len(b.problems)), false
 	for i, p := range b.problems {
-		sides := p.requests[0][0].solution.Sides(b.names, func(i int) float64 { return counts[i] })
-		groups[i] = p.group(sides)
+		sides := p.choices.Sides(b.names, func(i int) float64 { return counts[i] })
+		var err error
+		if groups[i], err = p.group(sides); err != nil {
+			return nil, err
+		}
 		any = any || groups[i] != nil
 	}
 	if !any {
-		return nil
+		return nil, nil
 	}
-	return groups
+	return groups, nil
 }
 
 // group returns the group of features with these counts, or nil if no model selects them.
-func (p *problemBuilder) group(sides []float64) *group {
+func (p *problemBuilder) group(sides []float64) (*group, error) {
 	var key []byte
 	for _, n := range sides {
 		key = appendBits(key, n)
 	}
 	g, ok := p.groups[string(key)]
 	if ok {
-		return g
+		return g, nil
+	}
+	at, size := p.choices.Group(sides)
+	if at < 0 {
+		return nil, errors.New("the counts were changed while they were read; run the command again")
 	}
 	g = &group{sides: sides, all: make([]uint64, len(p.requests)), row: -1}
 	whole := uint64(0)
 	for s, requests := range p.requests {
 		for _, r := range requests {
-			switch n, all := r.rule(sides); {
-			case all:
+			switch n := r.choice.Take[at]; {
+			case n == size:
 				g.all[s] |= r.ks
 			case n > 0:
 				g.some = append(g.some, partial{s, r.ks, n})
@@ -220,7 +226,7 @@ func (p *problemBuilder) group(sides []float64) *group {
 		}
 	}
 	p.groups[string(key)] = g
-	return g
+	return g, nil
 }
 
 func appendBits(b []byte, n float64) []byte {
@@ -241,7 +247,7 @@ func (p *problemBuilder) newRow(g *group, ks []uint64) int32 {
 			t.Terms, t.Sets = append(t.Terms, make([]float64, t.Outputs)...), append(t.Sets, 0)
 			continue
 		}
-		t.Terms = p.requests[s][0].solution.Terms(t.Terms, g.sides)
+		t.Terms = p.requests[s][0].choice.Terms(t.Terms, g.sides)
 		at := slices.Index(t.Ks[s], set)
 		if at < 0 {
 			at = len(t.Ks[s])

@@ -99,17 +99,19 @@ func (d division) rest(fold int) []modelio.Class {
 
 // validate returns an error for folds that cannot be compared, with modelio.ExitData, and warnings.
 func (d division) validate() (warnings []string, err error) {
-	all := documents(d.classes)
+	all, last := documents(d.classes), len(d.folds)-1
+	for f, classes := range d.folds {
+		if documents(classes) == 0 {
+			return nil, dataError("fold %d (of 0 to %d) has none of the %s documents; choose fewer --folds, or groups of fewer documents", f, last, humanize.Comma(all))
+		}
+	}
 	unequal := 0
 	for f, classes := range d.folds {
 		n := documents(classes)
-		if n == 0 {
-			return nil, dataError("fold %d of %d has no documents; there are %s in all; choose fewer --folds", f, len(d.folds), humanize.Comma(all))
-		}
 		for i, c := range d.rest(f) {
 			if *c.Documents == 0 {
-				return nil, dataError("all %s documents of class %s are in fold %d of %d, so that no model of the other folds knows the class; choose other --folds, or leave the class out with --classes",
-					humanize.Comma(*d.classes[i].Documents), selection.ListLabels([]string{c.Label}), f, len(d.folds))
+				return nil, dataError("all documents of class %s (%s) are in fold %d (of 0 to %d), so that no model of the other folds knows the class; choose other --folds, or leave the class out with --classes",
+					selection.ListLabels([]string{c.Label}), humanize.Comma(*d.classes[i].Documents), f, last)
 			}
 			share, here := float64(*d.classes[i].Documents)/float64(all), float64(*classes[i].Documents)/float64(n)
 			if here >= share/2 && here <= 2*share {

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
 )
@@ -53,13 +54,12 @@ func AppendLabel(dst []byte, fold int, label []byte) []byte {
 
 // CutLabel is the inverse of AppendLabel.
 func CutLabel(text string) (fold int, label string, err error) {
-	if len(text) < prefixBytes {
-		return 0, "", fmt.Errorf("the label %.40q has no fold", text)
+	if len(text) >= prefixBytes && text[:4] == "fold" && text[6] == '/' {
+		if fold, err := strconv.ParseUint(text[4:6], 10, 8); err == nil {
+			return int(fold), text[prefixBytes:], nil
+		}
 	}
-	if _, err := fmt.Sscanf(text[:prefixBytes], "fold%02d/", &fold); err != nil {
-		return 0, "", fmt.Errorf("the label %.40q has no fold", text)
-	}
-	return fold, text[prefixBytes:], nil
+	return 0, "", fmt.Errorf("the label %.40q has no fold", text)
 }
 
 // LabelOf returns the label without its fold, for text that AppendLabel has made.

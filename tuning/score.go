@@ -107,11 +107,19 @@ func (s *Scorer) score(t *Table, columns []int32, values, scores []float64) []fl
 		x := values[i]
 		sets := t.Sets[row*smoothings : (row+1)*smoothings]
 		terms := t.Terms[row*smoothings*t.Outputs : (row+1)*smoothings*t.Outputs]
+		if t.Outputs == 1 {
+			for a, set := range sets {
+				at := a*most + int(set)
+				s.values[at] += x
+				s.terms[at] += float64(x * terms[a]) // not fused: all machines round alike
+			}
+			continue
+		}
 		for a, set := range sets {
 			at := a*most + int(set)
 			s.values[at] += x
 			for o := range t.Outputs {
-				s.terms[at*t.Outputs+o] += float64(x * terms[a*t.Outputs+o]) // not fused: all machines round alike
+				s.terms[at*t.Outputs+o] += float64(x * terms[a*t.Outputs+o])
 			}
 		}
 	}

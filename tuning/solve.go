@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -66,6 +67,9 @@ func Solve(ctx context.Context, g Grid, folds Folds, counts Counts) (*Plan, []st
 	if err != nil {
 		return nil, nil, err
 	}
+	if n := g.Size() * folds.Number * len(d.classes); n > maxFigures {
+		return nil, nil, tooLarge(fmt.Sprintf("%d points, %d folds and %d classes", g.Size(), folds.Number, len(d.classes)))
+	}
 	vocabularies, of := g.vocabularies()
 	all := make([]*fold, folds.Number)
 	for i := range all {
@@ -101,6 +105,9 @@ func Solve(ctx context.Context, g Grid, folds Folds, counts Counts) (*Plan, []st
 			return err
 		})
 		p.name(batch, used)
+		if n := size(all); err == nil && n > maxBytes {
+			return tooLarge(humanize.IBytes(uint64(n)) + " of features in the models of all folds")
+		}
 		return err
 	})
 	if err != nil {
@@ -108,6 +115,28 @@ func Solve(ctx context.Context, g Grid, folds Folds, counts Counts) (*Plan, []st
 	}
 	p.complete(all)
 	return p, warnings, nil
+}
+
+// The limits of what the models of a grid take in memory: bytes of tables while they are made, and figures of the tally.
+const (
+	maxBytes   = 4 << 30
+	maxFigures = 1 << 26
+)
+
+func tooLarge(what string) error {
+	return &modelio.Error{Exit: modelio.ExitUsage, Err: fmt.Errorf("the grid is too large: %s; choose fewer or smaller values of --k, fewer other values, or fewer --folds", what)}
+}
+
+// size is about how many bytes the tables of the folds take so far.
+func size(folds []*fold) (n int64) {
+	for _, f := range folds {
+		for _, b := range f.builders {
+			for _, p := range b.problems {
+				n += int64(8*len(p.indexes) + 8*len(p.table.Terms) + 4*len(p.table.Sets))
+			}
+		}
+	}
+	return n
 }
 
 // parallel calls do for each fold, on all processors.
@@ -165,13 +194,13 @@ func (f *fold) solve(ctx context.Context, g Grid) error {
 		}
 		v := vectors[f.of[i]]
 		if v.Len() == 0 {
-			return dataError("no features are left in the documents outside of fold %d%s", f.number, prunedBy(s))
+			return dataError("no features are left of the documents outside of fold %d%s", f.number, prunedBy(s))
 		}
-		solutions, err := s.Supports(v, f.rest)
+		choices, err := s.Supports(v, f.rest)
 		if err != nil {
 			return fmt.Errorf("fold %d: %w", f.number, err)
 		}
-		f.builders = append(f.builders, newBuilder(s, solutions, f.labels))
+		f.builders = append(f.builders, newBuilder(s, choices, f.labels))
 	}
 	return nil
 }
@@ -215,9 +244,14 @@ func (f *fold) pick(batch []countedFeature) (used []bool, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if keep && b.add(feat, f.classes, f.counts) {
-				used[i] = true
+			if !keep {
+				continue
 			}
+			selected, err := b.add(feat, f.classes, f.counts)
+			if err != nil {
+				return nil, err
+			}
+			used[i] = used[i] || selected
 		}
 	}
 	return used, nil

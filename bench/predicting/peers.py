@@ -149,7 +149,7 @@ class VowpalWabbit:
         classes = self.classes(model)
         with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
             labels = self.convert(path, file, classes, False)
-            Workspace(f"-t -i {os.path.join(model, 'vowpalwabbit')} --data {file.name} -p {output} --quiet").finish()
+            Workspace(f"-t -i {os.path.join(model, 'vowpalwabbit')} --probabilities --data {file.name} -p {output} --quiet").finish()
         names = {str(number): label for label, number in classes.items()}
         documents = correct = 0
         with open(output) as file:

@@ -43,13 +43,21 @@ func printStrongest(w io.Writer, p modelio.Published, s report.Summary) {
 		width = max(width, displayWidth(names[i]))
 	}
 	printf(w, "\n%s:\n\n", title)
+	const widest = 30 // of names beside their lists; others are above them
+	start := 2 + width + 2
+	if width > widest {
+		start = 4
+	}
 	for i, l := range shown {
-		gap := strings.Repeat(" ", width-displayWidth(names[i]))
-		for j, line := range fill(listed(l), max(terminalColumns-width-4, 20)) {
-			if j > 0 {
-				names[i], gap = "", strings.Repeat(" ", width)
-			}
-			printf(w, "  %s%s  %s\n", names[i], gap, line)
+		lines := fill(listed(l), terminalColumns-start)
+		if width > widest {
+			printf(w, "  %s:\n", names[i])
+		} else {
+			printf(w, "  %s%s  %s\n", names[i], strings.Repeat(" ", width-displayWidth(names[i])), lines[0])
+			lines = lines[1:]
+		}
+		for _, line := range lines {
+			printf(w, "%s%s\n", strings.Repeat(" ", start), line)
 		}
 	}
 	if more := int64(len(lists) - len(shown)); more > 0 {
@@ -62,7 +70,11 @@ func printStrongest(w io.Writer, p modelio.Published, s report.Summary) {
 // listed returns the features of a list with their factors, and commas between them.
 func listed(l report.Strongest) (parts []string) {
 	for _, f := range l.Features {
-		parts = append(parts, report.Shorten(printable(f.Name))+" "+indication(l.Model, f)+",")
+		name := report.Shorten(printable(f.Name))
+		if strings.Contains(name, ",") {
+			name = `"` + name + `"`
+		}
+		parts = append(parts, name+" "+indication(l.Model, f)+",")
 	}
 	switch n := len(parts); {
 	case n == 0:
@@ -81,7 +93,7 @@ func indication(m modelio.ModelRow, f report.Indication) string {
 	factor := math.Exp(f.Weight)
 	switch {
 	case m.Classifier == modelio.SVM:
-		return fmt.Sprintf("%+.2g", f.Weight)
+		return fmt.Sprintf("%+.2f", f.Weight)
 	case math.IsInf(factor, 0):
 		return "×∞"
 	case factor < 1.995:

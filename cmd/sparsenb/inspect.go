@@ -52,29 +52,39 @@ not repeat the search that proved a model optimal.
 				}
 				runs = append(runs, p)
 			}
-			if slices.ContainsFunc(runs, func(p modelio.Published) bool { return p.Manifest.AppliesModel() || p.Manifest.Tunes() }) {
-				for _, p := range runs {
-					if p.Manifest.Tunes() {
-						if err := printTuning(ctx, stdout, p); err != nil {
-							return err
-						}
-						continue
-					}
-					if err := printApplied(ctx, stdout, p); err != nil {
-						return err
-					}
-				}
-			} else if len(runs) == 2 {
+			if len(runs) == 2 && hasModels(runs[0]) && hasModels(runs[1]) {
 				if err := comparable(runs[0], runs[1]); err != nil {
 					return err
 				}
 				printDifference(stdout, runs[0], runs[1])
-			} else {
-				printAll(stdout, runs[0])
+				return printVerified(ctx, stdout, runs, findings)
+			}
+			for i, p := range runs {
+				if i > 0 {
+					printf(stdout, "\n")
+				}
+				if err := printPublished(ctx, stdout, p); err != nil {
+					return err
+				}
 			}
 			return printVerified(ctx, stdout, runs, findings)
 		}
 	},
+}
+
+// hasModels reports whether a run is of train, select or count, and not of a command that applies or compares models.
+func hasModels(p modelio.Published) bool { return !p.Manifest.AppliesModel() && !p.Manifest.Tunes() }
+
+// printPublished prints a run of any command.
+func printPublished(ctx context.Context, w io.Writer, p modelio.Published) error {
+	switch {
+	case p.Manifest.Tunes():
+		return printTuning(ctx, w, p)
+	case p.Manifest.AppliesModel():
+		return printApplied(ctx, w, p)
+	}
+	printAll(w, p)
+	return nil
 }
 
 // unreadable returns why there is no published run to show.

@@ -90,18 +90,18 @@ var oneField = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
 // writeDecided writes a line: the predicted label, its probability (or score, if there are no probabilities), the label of the
 // document, its text, and the reasons.
-func writeDecided(w *bufio.Writer, s model.Scores, p *model.Predictor, d *corpusio.Document, reasons int) {
+func writeDecided(w io.Writer, s model.Scores, p *model.Predictor, d *corpusio.Document, reasons int) {
 	confidence := s.Scores[s.Class]
 	if s.LogProbs != nil {
 		confidence = math.Exp(s.LogProbs[s.Class])
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s", oneField.Replace(s.Decision.Classes[s.Class]), strconv.FormatFloat(confidence, 'g', 6, 64), oneField.Replace(string(d.Label)), oneField.Replace(string(d.Text)))
+	printf(w, "%s\t%s\t%s\t%s", oneField.Replace(s.Decision.Classes[s.Class]), strconv.FormatFloat(confidence, 'g', 6, 64), oneField.Replace(string(d.Label)), oneField.Replace(string(d.Text)))
 	if reasons > 0 {
 		var list []string
 		for _, r := range p.Explain(0, reasons) {
 			list = append(list, fmt.Sprintf("%s %+.2f", oneField.Replace(r.Feature), r.Effect))
 		}
-		fmt.Fprintf(w, "\t%s", strings.Join(list, ", "))
+		printf(w, "\t%s", strings.Join(list, ", "))
 	}
-	w.WriteByte('\n')
+	printf(w, "\n")
 }

@@ -112,9 +112,9 @@ func (f *gridFlags) parse(documents *documentFlags) (p pipeline.TuneParams, err 
 		if len(l) == 0 {
 			l = list{text}
 		}
-		return slices.Compact(l.commas())
+		return unique(l.commas())
 	}
-	weights := list{*documents.weights.weights}.commas()
+	weights := unique(list{*documents.weights.weights}.commas())
 	for _, w := range weights {
 		if !slices.Contains(modelio.WeightNames, w) {
 			return p, modelio.Usagef("--weights=%s: must be count, binary, log, or count,binary", w)
@@ -153,7 +153,17 @@ func (f *gridFlags) parse(documents *documentFlags) (p pipeline.TuneParams, err 
 	return p, cmp.Or(err, p.Grid.Validate(p.Folds.Number))
 }
 
-// readTuning reads the rows of a published run.
+// unique returns the values, each once, in the order of the list.
+func unique(values []string) (list []string) {
+	for _, v := range values {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// readTuning reads the means of a published run.
 func readTuning(ctx context.Context, dir string) (means []modelio.TuningRow, err error) {
 	err = tableio.Read(ctx, fileio.Join(dir, modelio.TuningFile), func(row *modelio.TuningRow) error {
 		if row.Fold == nil {
@@ -196,7 +206,7 @@ func printTuning(ctx context.Context, w io.Writer, p modelio.Published) error {
 	}
 	chosen := rows[slices.IndexFunc(rows, func(r modelio.TuningRow) bool { return r.Chosen })]
 	best := rows[slices.IndexFunc(rows, func(r modelio.TuningRow) bool { return r.Best })]
-	printf(w, "%s in %s, %s folds, %s\n", report.Plural(chosen.Documents, "document"), report.Plural(int64(len(m.Classes)), "class"), m.Options["folds"],
+	printf(w, "%s in %s, %s folds, %s\n", report.Plural(chosen.Documents, "document"), fmt.Sprintf("%d classes", len(m.Classes)), m.Options["folds"],
 		report.Plural(int64(len(rows)), "point"))
 	var names []string
 	settings := map[string][]modelio.TuningRow{}

@@ -281,6 +281,9 @@ func TestDetection(t *testing.T) {
 			t.Errorf("%.50q, where labels are optional: %s, want %s", content, got, want)
 		}
 	}
+	if (fastText{}).Detect(Head{Bytes: []byte("one\n__label__a two\n")}, Reading{}) {
+		t.Error("where labels are needed, a file of fastText starts with one")
+	}
 	for n := 1; n <= len(mixedJSON); n++ { // the head may end anywhere
 		if got := jsonShape([]byte(mixedJSON)[:n]); n > 3 && got != jsonObjects {
 			t.Errorf("%q: shape %d", mixedJSON[:n], got)

@@ -63,6 +63,8 @@ func TestDocumentsWithoutLabels(t *testing.T) {
 		{"late tab", strings.Repeat("word ", headBytes/5+1) + "\na\tb\n", Reading{}, "text", []string{" " + strings.Repeat("word ", headBytes/5+1), " a\tb"}},
 		{"prose", "Body, soul and mind\nBut no more, he said\n", Reading{}, "text", []string{" Body, soul and mind", " But no more, he said"}},
 		{"prose", "title,first\none\n", Reading{}, "text", []string{" title,first", " one"}},
+		{"prose", "Body,soul", Reading{}, "text", []string{" Body,soul"}},
+		{"csv", "author,text,lang\nJay,one,en\n", Reading{IDColumn: "author", GroupColumn: "lang"}, "csv", []string{" one id Jay group en"}},
 		{"lines", "text\none\n", Reading{Header: Present}, "text", []string{" one"}},
 		{"lines", "text\none\n", Reading{Header: Absent}, "text", []string{" text", " one"}},
 		{"lines", "a\tone\nb\n", Reading{Format: "text"}, "text", []string{" a\tone", " b"}},

@@ -46,15 +46,16 @@ type Counter struct {
 	grams    grams
 	stop     *table // the stop words, unless features are single words: then they are in the table of each class
 	batch    []occurrence
-	visit    func(name []byte)                     // gets the features instead of the tables; nil unless a caller needs them
-	touched  uint32                                // keeps the compiler from removing loads
-	valued   *valued                               // nil unless values are added up
-	lookUp   func(batch []occurrence, text []byte) // gets the batches instead of the tables; nil unless of a Vectorizer
+	visit    func(name []byte) // gets the features instead of the tables; nil unless a caller needs them
+	touched  uint32            // keeps the compiler from removing loads
+	valued   *valued           // nil unless values are added up
 	classes  map[string]*class
 	memory   int   // of the tables
 	full     bool  // a count may overflow soon, or the tables may not grow
 	overlong int64 // dropped occurrences of features longer than MaxName
 	stopped  int64 // occurrences of stop words
+
+	lookUp func(batch []occurrence, text []byte) // gets the batches instead of the tables; nil unless of a Vectorizer
 }
 
 type class struct {
