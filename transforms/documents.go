@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sparsenb/sparsenb/io/corpusio"
+	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
 )
 
@@ -67,6 +68,18 @@ func readRange(ctx context.Context, r corpusio.Range, reading corpusio.Reading, 
 	read.Drops.BlankLines, read.Drops.Headers, read.Drops.OtherRecords = skipped.Blank, skipped.Headers, skipped.Records
 	read.Drops.OtherClasses.Documents, read.OtherLabels = skipped.OtherClasses, skipped.OtherLabels
 	return read, nil
+}
+
+// labelsOf returns the labels of a document as counts and models have them; none if it has no label.
+func labelsOf(d *corpusio.Document) (labels []string) {
+	if len(d.Label) == 0 {
+		return nil
+	}
+	labels = append(labels, kernel.CleanLabel(d.Label))
+	for _, label := range d.MoreLabels {
+		labels = append(labels, kernel.CleanLabel(label))
+	}
+	return labels
 }
 
 // sums are the totals of the workers of one bundle.

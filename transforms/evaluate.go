@@ -199,14 +199,14 @@ func (v *evaluateVisitor) document(_ corpusio.Range, d *corpusio.Document) error
 	if times == 0 {
 		return nil
 	}
-	if len(d.Label) == 0 {
+	all := labelsOf(d)
+	if len(all) == 0 {
 		e.labels.Without += times
 		return nil
 	}
 	e.moreLabels += times * int64(len(d.MoreLabels))
 	var labels []string // that the model knows
-	for _, b := range slices.Concat([][]byte{d.Label}, d.MoreLabels) {
-		label := string(b)
+	for _, label := range all {
 		if _, ok := slices.BinarySearch(e.known, label); !ok {
 			e.labels.Unknown.Add(label, times)
 			continue

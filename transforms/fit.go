@@ -120,7 +120,7 @@ func (f *documentsFn) prepare(ctx context.Context, selected func(*[]byte) bool) 
 // documentsVisitor collects the rows of documents, and sends them in pieces.
 type documentsVisitor struct {
 	vectorizer *kernel.Vectorizer
-	labels     map[string]int32 // their numbers in rows
+	labels     map[string]int32 // their numbers in rows, by the bytes in the file
 	rows       selection.Rows
 	size       int // of rows when encoded, about
 	emit       pool.Emitter
@@ -155,7 +155,7 @@ func (v *documentsVisitor) add(label []byte, weight float64, row kernel.Vector) 
 	if !ok {
 		number = int32(len(v.labels))
 		v.labels[string(label)] = number
-		v.rows.Labels = append(v.rows.Labels, string(label))
+		v.rows.Labels = append(v.rows.Labels, kernel.CleanLabel(label))
 		v.size += len(label) + 4
 	}
 	r := &v.rows

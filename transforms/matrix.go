@@ -15,7 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
-	"github.com/sparsenb/sparsenb/model"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
@@ -111,7 +111,7 @@ func (f *vectorizeFn) ProcessElement(ctx context.Context, element []byte, emitPi
 			}
 			if f.Params.Layout == SVMlight {
 				f.numbers = map[string]int{}
-				for i, class := range classesOf(m) {
+				for i, class := range selection.Labels(m.Manifest().Classes) {
 					f.numbers[class] = i
 				}
 			}
@@ -129,15 +129,6 @@ func (f *vectorizeFn) ProcessElement(ctx context.Context, element []byte, emitPi
 
 func (f *vectorizeFn) FinishBundle(_ context.Context, emitPiece func(int, []byte), emitTotals func([]byte)) error {
 	return f.scan.finish(emitPiece, emitTotals)
-}
-
-// classesOf returns the classes that the model was made from, sorted by bytes.
-func classesOf(m *model.Model) (labels []string) {
-	for _, class := range m.Manifest().Classes {
-		labels = append(labels, class.Label)
-	}
-	slices.Sort(labels)
-	return labels
 }
 
 // matrixRows are those of consecutive documents, in columns.
@@ -161,12 +152,13 @@ func (v *matrixVisitor) document(r corpusio.Range, d *corpusio.Document) error {
 	if err != nil {
 		return err
 	}
-	label := labelOf(d)
+	labels := labelsOf(d)
 	if v.numbers != nil {
-		if label, err = v.numberOf(d); err != nil {
+		if labels, err = v.numbersOf(labels); err != nil {
 			return err
 		}
 	}
+	label := strings.Join(labels, ",")
 	rows, err := v.rows.at(r, d, len(d.ID)+len(label)+12*len(row.Columns)+24)
 	if err != nil {
 		return err
@@ -192,20 +184,19 @@ func rowOf(v *kernel.Vectorizer, d *corpusio.Document) (row kernel.Vector, err e
 	return row, nil
 }
 
-// numberOf returns the numbers of the document's labels; -1 if it has none.
-func (v *matrixVisitor) numberOf(d *corpusio.Document) (string, error) {
-	if len(d.Label) == 0 {
-		return "-1", nil
+// numbersOf returns the numbers of labels; -1 if there are none.
+func (v *matrixVisitor) numbersOf(labels []string) (numbers []string, err error) {
+	if len(labels) == 0 {
+		return []string{"-1"}, nil
 	}
-	var numbers []string
-	for _, label := range append([][]byte{d.Label}, d.MoreLabels...) {
-		number, ok := v.numbers[string(label)]
+	for _, label := range labels {
+		number, ok := v.numbers[label]
 		if !ok {
-			return "", &unusableError{fmt.Errorf("the label %.40q is not a class of the model, so it has no number in svmlight; rename it with --label_map, leave it out with --classes, or use --layout=lists", label)}
+			return nil, &unusableError{fmt.Errorf("the label %.40q is not a class of the model, so it has no number in svmlight; rename it with --label_map, leave it out with --classes, or use --layout=lists", label)}
 		}
 		numbers = append(numbers, strconv.Itoa(number))
 	}
-	return strings.Join(numbers, ","), nil
+	return numbers, nil
 }
 
 // endRange sends the piece: the next range of this goroutine need not be the next one of the file.
@@ -322,7 +313,7 @@ func (p *MatrixParams) describe(ctx context.Context, emit func([]byte)) error {
 		return err
 	}
 	var classes []modelio.ClassRow
-	for i, class := range classesOf(m) {
+	for i, class := range selection.Labels(m.Manifest().Classes) {
 		classes = append(classes, modelio.ClassRow{Number: int32(i), Class: class})
 	}
 	return writeTable(ctx, guard, p.Rows.Output, modelio.ClassesFile, classes, emit)

@@ -151,7 +151,7 @@ func (v *predictVisitor) document(r corpusio.Range, d *corpusio.Document) error 
 	if err != nil {
 		return err
 	}
-	label := labelOf(d)
+	label := strings.Join(labelsOf(d), ",")
 	rows, err := v.rows.at(r, d, len(d.ID)+len(label)+len(scores)*24*(1+v.params.Reasons)+16)
 	if err != nil {
 		return err
@@ -189,15 +189,6 @@ func scoresOf(p *model.Predictor, d *corpusio.Document) (scores []model.Scores, 
 		return nil, &unusableError{err}
 	}
 	return scores, nil
-}
-
-// labelOf returns the labels of a document, joined by commas.
-func labelOf(d *corpusio.Document) string {
-	label := string(d.Label)
-	for _, more := range d.MoreLabels {
-		label += "," + string(more)
-	}
-	return strings.ToValidUTF8(label, "\ufffd")
 }
 
 func (v *predictVisitor) endRange() error { return v.rows.send() }

@@ -15,6 +15,7 @@ import (
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
+	"github.com/sparsenb/sparsenb/selection"
 	"github.com/sparsenb/sparsenb/transforms/dofn"
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 	"github.com/sparsenb/sparsenb/transforms/pool"
@@ -80,7 +81,7 @@ func (f *solveFoldsFn) ProcessElement(ctx context.Context, _ int, outcome func(*
 			if !countio.IsPart(file.Name) {
 				continue
 			}
-			classes := countio.ClassesOf(labelsOf(a.Folds))
+			classes := countio.ClassesOf(selection.Labels(a.Folds))
 			if err := (countio.Source{Dir: f.Params.Output}).Each(ctx, file.Name, classes, visit); err != nil {
 				return err
 			}
@@ -107,14 +108,6 @@ func (f *solveFoldsFn) ProcessElement(ctx context.Context, _ int, outcome func(*
 		n++
 	}
 	return emitRecord(emitTuned, Tuned{Outline: plan.Outline(), Warnings: warnings})
-}
-
-func labelsOf(classes []modelio.Class) []string {
-	labels := make([]string, len(classes))
-	for i, c := range classes {
-		labels[i] = c.Label
-	}
-	return labels
 }
 
 // planPiece is a piece of an encoded plan, which has Total bytes.

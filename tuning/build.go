@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -226,7 +227,7 @@ func (b *builder) find(classes []int32, counts []float64) ([]*group, error) {
 func (p *problemBuilder) group(sides []float64) (*group, error) {
 	var key []byte
 	for _, n := range sides {
-		key = appendBits(key, n)
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(n))
 	}
 	g, ok := p.groups[string(key)]
 	if ok {
@@ -257,15 +258,6 @@ func (p *problemBuilder) group(sides []float64) (*group, error) {
 	}
 	p.groups[string(key)] = g
 	return g, nil
-}
-
-func appendBits(b []byte, n float64) []byte {
-	x := math.Float64bits(n)
-	for range 8 {
-		b = append(b, byte(x))
-		x >>= 8
-	}
-	return b
 }
 
 // newRow adds a row for features of a group that the models of these ks select.

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sparsenb/sparsenb/io/modelio"
@@ -43,7 +44,7 @@ func (g Grid) Size() int {
 // maxKs is the largest number of ks: a set of them is a word.
 const maxKs = 64
 
-// MaxModels limits the models of a tuning: points times folds times problems.
+// MaxModels limits the points times the folds of a tuning.
 const MaxModels = 200_000
 
 // Validate returns an error that names the flag, with modelio.ExitUsage.
@@ -99,7 +100,7 @@ func (g Grid) Options() map[string]string {
 			options["weights"] = s.Weights
 		}
 		for name, value := range options {
-			if !contains(lists[name], value) {
+			if !slices.Contains(lists[name], value) {
 				lists[name] = append(lists[name], value)
 			}
 		}
@@ -109,13 +110,4 @@ func (g Grid) Options() map[string]string {
 		options[name] = strings.Join(values, ",")
 	}
 	return options
-}
-
-func contains(list []string, value string) bool {
-	for _, v := range list {
-		if v == value {
-			return true
-		}
-	}
-	return false
 }
