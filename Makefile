@@ -104,10 +104,11 @@ $(BENCH_VENV)/ready:
 	touch $@
 
 .PHONY: bench
-bench: $(BENCH_VENV)/ready ## compares counting with a bare loop and other tools, from several formats, predictions with other tools, and selection with NumPy; and runs the Go benchmarks
+bench: $(BENCH_VENV)/ready ## compares counting with a bare loop and other tools, from several formats, predictions and accuracy with other tools, and selection with NumPy; and runs the Go benchmarks
 	$(GO) run ./bench/counting -python $(BENCH_VENV)/bin/python
 	$(GO) run ./bench/reading -python $(BENCH_VENV)/bin/python
 	$(GO) run ./bench/predicting -python $(BENCH_VENV)/bin/python
+	$(GO) run ./bench/accuracy -python $(BENCH_VENV)/bin/python
 	$(GO) run ./bench/solving -python $(BENCH_VENV)/bin/python
 	$(GO) test -run "^$$" -bench . ./feature ./transforms/block ./transforms/kernel ./io/corpusio ./solver
 

@@ -197,6 +197,9 @@ func checkTaken(t *testing.T, name, value string) {
 	if slices.Contains([]string{"norm", "sublinear_tf", "smooth_idf"}, name) {
 		args = append(args, "--weights=tfidf")
 	}
+	if name == "c" {
+		args = append(args, "--classifier=svm")
+	}
 	_, err := output(t, nil, sparsenb(t), append(args, "--"+name+"="+value)...)
 	if err == nil || !strings.Contains(err.Error(), "nothing") || strings.Contains(err.Error(), "--"+name+"=") {
 		t.Errorf("--%s=%s: %v", name, value, err)

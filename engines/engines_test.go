@@ -67,7 +67,7 @@ func tables(t testing.TB, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	files := map[string]string{}
-	for _, pattern := range []string{"*.parquet", "counts/*.parquet", "predictions/*.parquet"} {
+	for _, pattern := range []string{"*.parquet", "counts/*.parquet", "predictions/*.parquet", "rows/*.parquet"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -36,9 +36,11 @@ func others(t testing.TB) map[string][]string {
 	input := hamilton[0]
 	model := locally(t, input, "--positive=Hamilton", "--k=10,100")
 	return map[string][]string{
-		"predict":  {"predict", input, "--model_dir=" + model, "--explain=3", "--shards=3"},
-		"evaluate": {"evaluate", input, "--model_dir=" + model},
-		"tune":     {"tune", input, "--k=5,10", "--smoothing=0.1,1", "--folds=3"},
+		"predict":   {"predict", input, "--model_dir=" + model, "--explain=3", "--shards=3"},
+		"evaluate":  {"evaluate", input, "--model_dir=" + model},
+		"transform": {"transform", input, "--model_dir=" + model, "--shards=3"},
+		"logistic":  {input, "--positive=Hamilton", "--k=10", "--classifier=logistic"},
+		"tune":      {"tune", input, "--k=5,10", "--smoothing=0.1,1", "--folds=3"},
 	}
 }
 

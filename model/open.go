@@ -22,6 +22,8 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 		return nil, err
 	}
 	switch {
+	case manifest.Tunes():
+		return nil, modelio.Usagef("%s: a run of \"tune\" has no model; train the model that it has chosen, which is shown by: sparsenb inspect %s", dir, dir)
 	case !slices.ContainsFunc(manifest.Files, named(modelio.ModelFile)):
 		return nil, noModel(dir, manifest)
 	case manifest.Analyzer == nil:

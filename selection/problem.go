@@ -33,9 +33,10 @@ type Problem interface {
 	bounds(ks []int64) ([]float64, error)
 	// solve solves the problem for every k of the path, completes the rows, and returns the solutions that are requested.
 	solve(path []modelio.PathRow, requested map[int64]request) ([]Solution, error)
-	// choices and group are those of Params.Supports.
+	// choices are those of Params.Supports, and group and size those of Choices.
 	choices(requested map[int64]request) ([]Choice, error)
-	group(counts []float64) (group int, size int64)
+	group(counts []float64) int
+	size(group int) int64
 }
 
 // Problems makes the problems of a run from its counts.

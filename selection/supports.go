@@ -63,8 +63,11 @@ func (c Choices) Sides(labels []string, count func(i int) float64) []float64 {
 	return c.problem.Counts(labels, count)
 }
 
-// Group returns the number of the group with these counts on the sides, and the number of its features, or -1.
-func (c Choices) Group(counts []float64) (group int, size int64) { return c.problem.group(counts) }
+// Group returns the number of the group with these counts on the sides, or -1.
+func (c Choices) Group(counts []float64) int { return c.problem.group(counts) }
+
+// Size returns the number of features of a group.
+func (c Choices) Size(group int) int64 { return c.problem.size(group) }
 
 func (p twoSides) choices(requested map[int64]request) (list []Choice, err error) {
 	for r, err := range solver.Path(p.problem, slices.Sorted(maps.Keys(requested)), solver.Settings{}) {
@@ -78,12 +81,11 @@ func (p twoSides) choices(requested map[int64]request) (list []Choice, err error
 	return list, nil
 }
 
-func (p twoSides) group(counts []float64) (group int, size int64) {
-	if group = solver.GroupOf(p.problem.Groups, counts[0], counts[1]); group < 0 {
-		return group, 0
-	}
-	return group, p.problem.Groups[group].Size
+func (p twoSides) group(counts []float64) int {
+	return solver.GroupOf(p.problem.Groups, counts[0], counts[1])
 }
+
+func (p twoSides) size(group int) int64 { return p.problem.Groups[group].Size }
 
 func (p allClasses) choices(requested map[int64]request) (list []Choice, err error) {
 	for _, k := range slices.Sorted(maps.Keys(requested)) {
@@ -104,12 +106,9 @@ func (p allClasses) choices(requested map[int64]request) (list []Choice, err err
 	return list, nil
 }
 
-func (p allClasses) group(counts []float64) (group int, size int64) {
-	if group = p.problem.Find(counts); group < 0 {
-		return group, 0
-	}
-	return group, p.problem.Size(group)
-}
+func (p allClasses) group(counts []float64) int { return p.problem.Find(counts) }
+
+func (p allClasses) size(group int) int64 { return p.problem.Size(group) }
 
 // Requests returns the requested ks, as Params.K has them, that the support is for.
 func (c Choice) Requests() []string { return strings.Split(c.Models[0].KRequested, ",") }

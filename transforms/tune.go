@@ -189,6 +189,7 @@ func (f *scoreFoldsFn) load(pieces func(*[]byte) bool) (*loadedPlan, int, error)
 	if err != nil || plan == nil {
 		return nil, 0, err
 	}
+	plan.Prepare()
 	c := f.Params.Counting
 	config := kernel.Config{Analyzer: c.Analyzer, HashBits: c.HashBits, Weights: c.Weights}
 	for _, word := range c.StopWords {

@@ -55,8 +55,30 @@ func wideSchema(features []string) *parquet.Schema {
 	return parquet.NewSchema("row", ordered)
 }
 
-// wideBytes limits the memory of a row group.
-const wideBytes = 32 << 20
+const (
+	wideBytes = 32 << 20 // of a row group in memory, at most
+	wideBatch = 64       // rows that are written at once: one at a time takes twice as long
+)
+
+// fill sets the values of a document with all columns.
+func (rows matrixRows) fill(values parquet.Row, file string, i int, row kernel.Vector) {
+	values[0] = parquet.ByteArrayValue([]byte(file)).Level(0, 0, 0)
+	values[1] = parquet.Int64Value(rows.Offsets[i]).Level(0, 0, 1)
+	values[2], values[3] = parquet.NullValue().Level(0, 0, 2), parquet.NullValue().Level(0, 0, 3)
+	if rows.IDs != nil {
+		values[2] = parquet.ByteArrayValue([]byte(rows.IDs[i])).Level(0, 1, 2)
+	}
+	if rows.Labels[i] != "" {
+		values[3] = parquet.ByteArrayValue([]byte(rows.Labels[i])).Level(0, 1, 3)
+	}
+	features := values[len(modelio.WideColumns):]
+	for c := range features {
+		features[c] = parquet.DoubleValue(0).Level(0, 0, len(modelio.WideColumns)+c)
+	}
+	for j, c := range row.Columns {
+		features[c] = parquet.DoubleValue(row.Values[j]).Level(0, 0, len(modelio.WideColumns)+int(c))
+	}
+}
 
 func writeWide(ctx context.Context, guard *modelio.Guard, output, name string, pieces [][]byte, features []string) (sum tableio.FileSum, documents int64, err error) {
 	out, err := tableio.CreateFile(ctx, output, name, guard.Check)
@@ -67,28 +89,27 @@ func writeWide(ctx context.Context, guard *modelio.Guard, output, name string, p
 	n := len(modelio.WideColumns) + len(features)
 	w := parquet.NewWriter(out, append(tableio.WriterOptions(), wideSchema(features),
 		parquet.MaxRowsPerRowGroup(int64(min(tableio.RowsPerGroup, wideBytes/8/n))), parquet.PageBufferSize(min(64<<10, wideBytes/n)))...)
-	values := make(parquet.Row, n)
+	batch := make([]parquet.Row, 0, wideBatch)
 	documents, err = eachPiece(ctx, pieces, func(at place, rows matrixRows) error {
 		return rows.each(func(i int, row kernel.Vector) error {
-			values[0] = parquet.ByteArrayValue([]byte(at.File)).Level(0, 0, 0)
-			values[1] = parquet.Int64Value(rows.Offsets[i]).Level(0, 0, 1)
-			values[2], values[3] = parquet.NullValue().Level(0, 0, 2), parquet.NullValue().Level(0, 0, 3)
-			if rows.IDs != nil {
-				values[2] = parquet.ByteArrayValue([]byte(rows.IDs[i])).Level(0, 1, 2)
+			if len(batch) == cap(batch) {
+				if _, err := w.WriteRows(batch); err != nil {
+					return err
+				}
+				batch = batch[:0]
 			}
-			if rows.Labels[i] != "" {
-				values[3] = parquet.ByteArrayValue([]byte(rows.Labels[i])).Level(0, 1, 3)
+			batch = batch[:len(batch)+1]
+			values := &batch[len(batch)-1]
+			if *values == nil {
+				*values = make(parquet.Row, n)
 			}
-			for c := range features {
-				values[4+c] = parquet.DoubleValue(0).Level(0, 0, 4+c)
-			}
-			for j, c := range row.Columns {
-				values[4+c] = parquet.DoubleValue(row.Values[j]).Level(0, 0, 4+int(c))
-			}
-			_, err := w.WriteRows([]parquet.Row{values})
-			return err
+			rows.fill(*values, at.File, i, row)
+			return nil
 		})
 	})
+	if err == nil {
+		_, err = w.WriteRows(batch)
+	}
 	if err == nil {
 		err = w.Close()
 	}

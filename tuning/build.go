@@ -27,6 +27,35 @@ type Table struct {
 	Intercepts, Offsets []float64 // by smoothing, k and output
 	Flat                []bool    // by smoothing and k: all weights are 0
 	Selected            []int64   // by smoothing and k: the number of features
+
+	cells []cell // by row and smoothing; only with one output
+}
+
+// cell is what a Scorer adds for a feature and a smoothing. One array of them takes half of the time of two.
+type cell struct {
+	term float64
+	at   int32 // by smoothing and set
+}
+
+// sets is the largest number of sets of a smoothing.
+func (t *Table) sets() (n int) {
+	for _, sets := range t.Ks {
+		n = max(n, len(sets))
+	}
+	return n
+}
+
+// prepare makes the cells.
+func (t *Table) prepare() {
+	if t.Outputs > 1 {
+		return
+	}
+	sets := t.sets()
+	t.cells = make([]cell, len(t.Sets))
+	for i, set := range t.Sets {
+		t.cells[i] = cell{t.Terms[i], int32(i%len(t.Ks)*sets) + set}
+	}
+	t.Terms, t.Sets = nil, nil
 }
 
 // builder makes the tables of a fold and a setting.
@@ -40,19 +69,15 @@ type builder struct {
 
 // problemBuilder makes one table.
 type problemBuilder struct {
-	table    Table
-	choices  selection.Choices
-	requests [][]request // by smoothing
-	groups   map[string]*group
-	order    []*group // as found
-	indexes  []int32  // of the features that have a row
-	rows     []int32
-}
-
-// request is a support and the ks that it is for.
-type request struct {
-	choice selection.Choice
-	ks     uint64
+	table   Table
+	choices selection.Choices
+	terms   []selection.Choice // by smoothing: one that has the terms
+	all     [][]uint64         // by smoothing and group: the ks whose models select all features
+	some    map[int][]partial  // by group: the models that select some
+	groups  map[string]*group
+	order   []*group // as found
+	indexes []int32  // of the features that have a row
+	rows    []int32
 }
 
 // group has the features with the same counts on the sides of a problem.
@@ -92,7 +117,7 @@ func newBuilder(s selection.Params, choices []selection.Choices, labels []string
 func newProblemBuilder(s selection.Params, choices selection.Choices, labels []string) *problemBuilder {
 	m, outputs := choices.List[0].Models[0], len(choices.List[0].Models)
 	n := len(s.Smoothing) * len(s.K)
-	p := &problemBuilder{choices: choices, groups: map[string]*group{}, requests: make([][]request, len(s.Smoothing))}
+	p := &problemBuilder{choices: choices, groups: map[string]*group{}, some: map[int][]partial{}, terms: make([]selection.Choice, len(s.Smoothing)), all: make([][]uint64, len(s.Smoothing))}
 	p.table = Table{
 		Positive: -1, Negative: -1, Outputs: outputs, Ks: make([][]uint64, len(s.Smoothing)),
 		Intercepts: make([]float64, n*outputs), Offsets: make([]float64, n*outputs), Flat: make([]bool, n), Selected: make([]int64, n),
@@ -110,14 +135,14 @@ func newProblemBuilder(s selection.Params, choices selection.Choices, labels []s
 func (p *problemBuilder) add(s selection.Params, choice selection.Choice) {
 	m, t := choice.Models[0], &p.table
 	at := slices.Index(s.Smoothing, m.Smoothing)
-	r := request{choice: choice}
+	requested := uint64(0)
 	offsets := choice.Offsets(nil)
 	for _, text := range choice.Requests() {
 		for k := range s.K {
 			if s.K[k].Text != text {
 				continue
 			}
-			r.ks |= 1 << k
+			requested |= 1 << k
 			i := at*len(s.K) + k
 			t.Flat[i], t.Selected[i] = choice.Flat(), m.K
 			copy(t.Offsets[i*t.Outputs:], offsets)
@@ -126,7 +151,19 @@ func (p *problemBuilder) add(s selection.Params, choice selection.Choice) {
 			}
 		}
 	}
-	p.requests[at] = append(p.requests[at], r)
+	p.terms[at] = choice
+	if p.all[at] == nil {
+		p.all[at] = make([]uint64, len(choice.Take))
+	}
+	for g, n := range choice.Take {
+		switch {
+		case n == 0:
+		case n == p.choices.Size(g):
+			p.all[at][g] |= requested
+		default:
+			p.some[g] = append(p.some[g], partial{at, requested, n})
+		}
+	}
 }
 
 // add adds a feature with these counts, and reports whether a model may select it.
@@ -196,21 +233,14 @@ func (p *problemBuilder) group(sides []float64) (*group, error) {
 	if ok {
 		return g, nil
 	}
-	at, size := p.choices.Group(sides)
+	at := p.choices.Group(sides)
 	if at < 0 {
 		return nil, errors.New("the counts were changed while they were read; run the command again")
 	}
-	g = &group{sides: sides, all: make([]uint64, len(p.requests)), row: -1}
+	g = &group{sides: sides, all: make([]uint64, len(p.all)), some: p.some[at], row: -1}
 	whole := uint64(0)
-	for s, requests := range p.requests {
-		for _, r := range requests {
-			switch n := r.choice.Take[at]; {
-			case n == size:
-				g.all[s] |= r.ks
-			case n > 0:
-				g.some = append(g.some, partial{s, r.ks, n})
-			}
-		}
+	for s := range p.all {
+		g.all[s] = p.all[s][at]
 		whole |= g.all[s]
 	}
 	switch {
@@ -233,13 +263,9 @@ func (p *problemBuilder) group(sides []float64) (*group, error) {
 // newRow adds a row for features of a group that the models of these ks select.
 func (p *problemBuilder) newRow(g *group, ks []uint64) int32 {
 	t := &p.table
-	row := int32(len(t.Sets) / len(p.requests))
+	row := int32(len(t.Sets) / len(p.all))
 	for s, set := range ks {
-		if len(p.requests[s]) == 0 {
-			t.Terms, t.Sets = append(t.Terms, make([]float64, t.Outputs)...), append(t.Sets, 0)
-			continue
-		}
-		t.Terms = p.requests[s][0].choice.Terms(t.Terms, g.sides)
+		t.Terms = p.terms[s].Terms(t.Terms, g.sides)
 		at := slices.Index(t.Ks[s], set)
 		if at < 0 {
 			at = len(t.Ks[s])

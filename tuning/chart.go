@@ -94,7 +94,7 @@ func (r Result) WriteChart(w io.Writer) error {
 	var lines []chartLine
 	for setting := range r.Grid.Settings {
 		curve := r.Curve(setting)
-		line := chartLine{Name: NameOf(curve[0]), Number: setting % chartColors, Y: chartTop + 16*setting}
+		line := chartLine{Name: NameOf(curve[0]), Number: setting % chartColors, Y: chartHeight - chartBottom - 16*(len(r.Grid.Settings)-setting) - 8}
 		var points []string
 		for _, s := range curve {
 			mean, e := s.Mean(r.Metric)

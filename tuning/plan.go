@@ -92,6 +92,17 @@ func (p *Plan) complete(folds []*fold) error {
 	return nil
 }
 
+// Prepare makes a plan ready for scorers, after it was decoded.
+func (p *Plan) Prepare() {
+	for _, settings := range p.Tables {
+		for _, tables := range settings {
+			for i := range tables {
+				tables[i].prepare()
+			}
+		}
+	}
+}
+
 // Bytes is about how much memory the plan takes.
 func (p *Plan) Bytes() (n int) {
 	for _, name := range p.Columns {
@@ -100,7 +111,7 @@ func (p *Plan) Bytes() (n int) {
 	for _, settings := range p.Tables {
 		for _, tables := range settings {
 			for _, t := range tables {
-				n += 4*len(t.Rows) + 8*len(t.Terms) + 4*len(t.Sets)
+				n += 4*len(t.Rows) + 8*len(t.Terms) + 4*len(t.Sets) + 16*len(t.cells)
 			}
 		}
 	}

@@ -18,8 +18,9 @@ type Scorer struct {
 	tally      *Tally
 
 	presence []float64 // a 1 for each column of a row
-	terms    []float64 // of a table, by set and output: the sum of values times terms
-	values   []float64 // by set: the sum of values
+	sums     []sum     // of a table with one output, by smoothing and set
+	terms    []float64 // of another table, by smoothing, set and output: the sum of values times terms
+	values   []float64 // by smoothing and set: the sum of values
 	total    []float64
 	scores   [][]float64 // by problem: by smoothing, k and output
 	joined   []float64   // by class
@@ -91,40 +92,36 @@ func (s *Scorer) Add(d *corpusio.Document) error {
 	return nil
 }
 
+// sum is the sum of the values of features, and of the values times the terms.
+type sum struct{ value, term float64 }
+
 // score returns the scores of a table's models, by smoothing, k and output: log-odds, or of a joint problem logarithms of
 // probabilities up to a constant.
 func (s *Scorer) score(t *Table, columns []int32, values, scores []float64) []float64 {
-	smoothings, ks := s.plan.Smoothing, s.plan.K
-	most := 0
-	for _, sets := range t.Ks {
-		most = max(most, len(sets))
+	scores = append(scores[:0], t.Intercepts...)
+	if t.Outputs > 1 {
+		return s.scoreOutputs(t, columns, values, scores)
 	}
-	s.terms, s.values = zeros(s.terms, smoothings*most*t.Outputs), zeros(s.values, smoothings*most)
+	smoothings, ks, most := s.plan.Smoothing, s.plan.K, t.sets()
+	if n := smoothings * most; cap(s.sums) < n {
+		s.sums = make([]sum, n)
+	} else {
+		s.sums = s.sums[:n]
+		clear(s.sums)
+	}
+	sums := s.sums
 	for i, c := range columns {
 		row := int(t.Rows[c])
 		if row < 0 {
 			continue
 		}
 		x := values[i]
-		sets := t.Sets[row*smoothings : (row+1)*smoothings]
-		terms := t.Terms[row*smoothings*t.Outputs : (row+1)*smoothings*t.Outputs]
-		if t.Outputs == 1 {
-			for a, set := range sets {
-				at := a*most + int(set)
-				s.values[at] += x
-				s.terms[at] += float64(x * terms[a]) // not fused: all machines round alike
-			}
-			continue
-		}
-		for a, set := range sets {
-			at := a*most + int(set)
-			s.values[at] += x
-			for o := range t.Outputs {
-				s.terms[at*t.Outputs+o] += float64(x * terms[a*t.Outputs+o])
-			}
+		for _, c := range t.cells[row*smoothings : (row+1)*smoothings] {
+			sum := &sums[c.at]
+			sum.value += x
+			sum.term += float64(x * c.term) // not fused: all machines round alike
 		}
 	}
-	scores = append(scores[:0], t.Intercepts...)
 	for a, sets := range t.Ks {
 		for k := range ks {
 			i := a*ks + k
@@ -132,10 +129,45 @@ func (s *Scorer) score(t *Table, columns []int32, values, scores []float64) []fl
 				continue
 			}
 			for set := 1; set < len(sets); set++ {
-				if sets[set]>>k&1 == 0 || s.values[a*most+set] == 0 {
+				if sum := sums[a*most+set]; sets[set]>>k&1 == 1 && sum.value != 0 {
+					scores[i] += sum.term - float64(sum.value*t.Offsets[i])
+				}
+			}
+		}
+	}
+	return scores
+}
+
+// scoreOutputs is score for a joint problem.
+func (s *Scorer) scoreOutputs(t *Table, columns []int32, values, scores []float64) []float64 {
+	smoothings, ks, most := s.plan.Smoothing, s.plan.K, t.sets()
+	s.terms, s.values = zeros(s.terms, smoothings*most*t.Outputs), zeros(s.values, smoothings*most)
+	for i, c := range columns {
+		row := int(t.Rows[c])
+		if row < 0 {
+			continue
+		}
+		x := values[i]
+		for a, set := range t.Sets[row*smoothings : (row+1)*smoothings] {
+			at := a*most + int(set)
+			s.values[at] += x
+			terms := t.Terms[(row*smoothings+a)*t.Outputs:]
+			for o := range t.Outputs {
+				s.terms[at*t.Outputs+o] += float64(x * terms[o])
+			}
+		}
+	}
+	for a, sets := range t.Ks {
+		for k := range ks {
+			i := a*ks + k
+			if t.Flat[i] {
+				continue
+			}
+			for set := 1; set < len(sets); set++ {
+				x := s.values[a*most+set]
+				if sets[set]>>k&1 == 0 || x == 0 {
 					continue
 				}
-				x := s.values[a*most+set]
 				for o := range t.Outputs {
 					scores[i*t.Outputs+o] += s.terms[(a*most+set)*t.Outputs+o] - float64(x*t.Offsets[i*t.Outputs+o])
 				}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 	for _, warning := range m.Warnings {
 		warn("%s", warning)
 	}
-	printf(w, "%s, model %s\n", report.Plural(m.Read, "document"), m.Model.Name)
+	printf(w, "%s, model %s\n", report.Plural(m.Read, "document"), fromHere(m.Model.Name))
 	switch m.Verb {
 	case "predict":
 		if err := printPredictions(ctx, w, p); err != nil {
@@ -51,6 +52,18 @@ func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 	}
 	printf(w, "\n%s: %s, %s\n", p.Dir, strings.Join(files, ", "), modelio.ManifestFile)
 	return nil
+}
+
+// fromHere shortens the name of a file or folder that is below the working folder.
+func fromHere(name string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	if below, ok := strings.CutPrefix(name, strings.TrimSuffix(here, "/")+"/"); ok {
+		return below
+	}
+	return name
 }
 
 // maxTallied is the largest number of predictions that are read again to be counted, which takes a second.

@@ -61,3 +61,21 @@ func printBlock(keys block.Keys, b []byte) error {
 	}
 	return r.Err()
 }
+
+// A document becomes a sparse row of chosen words.
+func ExampleColumns() {
+	columns, err := kernel.NewColumns(kernel.Config{}, []string{"congress", "upon", "whilst"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	row, err := columns.NewVectorizer().Text([]byte("Upon this, upon that: Congress"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, column := range row.Columns {
+		fmt.Println(columns.Names()[column], row.Values[i])
+	}
+	// Output:
+	// congress 1
+	// upon 2
+}
