@@ -100,7 +100,7 @@ type figures struct {
 
 func (f *figures) add(metric, class string, value float64) {
 	d := f.tally.decision
-	f.rows = append(f.rows, modelio.EvaluationRow{Problem: d.Problem, Strategy: d.Strategy, Classifier: d.Classifier, K: d.K,
+	f.rows = append(f.rows, modelio.EvaluationRow{Problem: d.Problem, Strategy: d.Strategy, Classifier: d.Classifier, K: d.K, KRequested: d.Requested,
 		Smoothing: d.Smoothing, Metric: metric, Class: class, Value: value})
 }
 

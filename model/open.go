@@ -22,8 +22,6 @@ func Open(ctx context.Context, dir string) (*Model, error) {
 		return nil, err
 	}
 	switch {
-	case manifest.Tunes():
-		return nil, modelio.Usagef("%s: a run of \"tune\" has no model; train the model that it has chosen, which is shown by: sparsenb inspect %s", dir, dir)
 	case !slices.ContainsFunc(manifest.Files, named(modelio.ModelFile)):
 		return nil, noModel(dir, manifest)
 	case manifest.Analyzer == nil:
@@ -62,7 +60,7 @@ func noModel(dir string, m modelio.Manifest) error {
 	case m.AppliesModel():
 		return modelio.Usagef("%s: a run of %q has no model; pass the folder of the model that it applied: %s", dir, m.Verb, m.Model.Name)
 	case m.Tunes():
-		return modelio.Usagef("%s: a run of %q has no model; train the model that it has chosen, with \"sparsenb train\"", dir, m.Verb)
+		return modelio.Usagef("%s: a run of %q has no model; train the model that it has chosen, which is shown by: sparsenb inspect %s", dir, m.Verb, dir)
 	case len(m.Parts()) > 0:
 		return modelio.Usagef("%s: a run of %q has no model; make one by: sparsenb select --counts=%s --output=DIR", dir, m.Verb, dir)
 	}

@@ -21,6 +21,7 @@ type Evaluation struct {
 // Evaluated are the figures about a decision. A figure that is not defined is missing.
 type Evaluated struct {
 	modelio.Key
+	KRequested string
 	Classifier string
 	Figures    map[string]float64            // by metric
 	ByClass    map[string]map[string]float64 // by metric, and class or bin
@@ -36,8 +37,8 @@ type Confusion struct {
 // NewEvaluation returns the contents of evaluation.parquet.
 func NewEvaluation(rows []modelio.EvaluationRow) (e Evaluation) {
 	for i, row := range rows {
-		if i == 0 || row.Key() != rows[i-1].Key() || row.Classifier != rows[i-1].Classifier {
-			e.Decisions = append(e.Decisions, Evaluated{Key: row.Key(), Classifier: row.Classifier, Figures: map[string]float64{}, ByClass: map[string]map[string]float64{}})
+		if i == 0 || row.Key() != rows[i-1].Key() || row.KRequested != rows[i-1].KRequested || row.Classifier != rows[i-1].Classifier {
+			e.Decisions = append(e.Decisions, Evaluated{Key: row.Key(), KRequested: row.KRequested, Classifier: row.Classifier, Figures: map[string]float64{}, ByClass: map[string]map[string]float64{}})
 		}
 		d := &e.Decisions[len(e.Decisions)-1]
 		switch {
@@ -59,6 +60,15 @@ func NewEvaluation(rows []modelio.EvaluationRow) (e Evaluation) {
 		}
 	}
 	return e
+}
+
+// SameK reports whether decisions differ in nothing but the k that was requested.
+func (e Evaluation) SameK() bool {
+	keys := map[modelio.Key]bool{}
+	for _, d := range e.Decisions {
+		keys[d.Key] = true
+	}
+	return len(keys) < len(e.Decisions)
 }
 
 // Classes returns the classes of the decision, by label.

@@ -227,7 +227,7 @@ func writePredictions[R any](ctx context.Context, guard *modelio.Guard, output, 
 				row.Label = &rows.Labels[i]
 			}
 			for _, d := range decisions {
-				row.Problem, row.K, row.Smoothing = d.Problem, d.K, d.Smoothing
+				row.Problem, row.K, row.KRequested, row.Smoothing = d.Problem, d.K, d.Requested, d.Smoothing
 				row.Predicted, row.Score = d.Classes[rows.Classes[next]], rows.Scores[next]
 				if row.LogProbability = nil; d.Probable {
 					row.LogProbability = &rows.LogProbs[next]

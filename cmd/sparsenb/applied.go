@@ -71,13 +71,14 @@ const maxTallied = 5_000_000
 
 // decided is a prediction without the document.
 type decided struct {
-	Problem   string
-	K         int64
-	Smoothing float64
-	Predicted string
+	Problem    string
+	K          int64
+	KRequested string
+	Smoothing  float64
+	Predicted  string
 }
 
-// eachDecided reads four columns of a table of predictions, which may have nested columns beside them.
+// eachDecided reads five columns of a table of predictions, which may have nested columns beside them.
 func eachDecided(ctx context.Context, name string, visit func(decided)) error {
 	return fileio.With(ctx, name, func(f fileio.File, info fileio.Info) error {
 		table, err := parquetio.OpenTable(f, info.Size)
@@ -85,8 +86,8 @@ func eachDecided(ctx context.Context, name string, visit func(decided)) error {
 			return err
 		}
 		for group := range table.Groups {
-			var columns [4]*parquetio.Values
-			for i, name := range []string{"problem", "k", "smoothing", "predicted"} {
+			var columns [5]*parquetio.Values
+			for i, name := range []string{"problem", "k", "k_requested", "smoothing", "predicted"} {
 				at := slices.IndexFunc(table.Columns, func(c parquetio.Column) bool { return c.Name == name })
 				if at < 0 {
 					return fmt.Errorf("column %q is missing", name)
@@ -94,7 +95,7 @@ func eachDecided(ctx context.Context, name string, visit func(decided)) error {
 				columns[i] = table.Values(group, at)
 			}
 			for range table.Groups[group].Rows {
-				var values [4]string
+				var values [5]string
 				for i, column := range columns {
 					value, err := column.Next()
 					if err != nil {
@@ -102,7 +103,7 @@ func eachDecided(ctx context.Context, name string, visit func(decided)) error {
 					}
 					values[i] = string(value)
 				}
-				visit(decided{values[0], int64(number(values[1])), math.Float64frombits(number(values[2])), values[3]})
+				visit(decided{values[0], int64(number(values[1])), values[2], math.Float64frombits(number(values[3])), values[4]})
 			}
 		}
 		return nil
@@ -138,23 +139,41 @@ func printPredictions(ctx context.Context, w io.Writer, p modelio.Published) err
 		}
 	}
 	sortDecided(order)
-	table := [][]string{{"problem", "k", "smoothing", "predicted", "documents", "share"}}
+	head, align, requested := []string{"problem", "k", "smoothing", "predicted", "documents", "share"}, "lrrlrr", hasSameK(order)
+	if requested {
+		head, align = slices.Insert(head, 2, "requested"), "lrlrlrr"
+	}
+	table := [][]string{head}
 	for _, d := range order[:min(len(order), report.MaxFeatures)] {
 		share := float64(tally[d]) / float64(p.Manifest.Read)
-		table = append(table, []string{d.Problem, humanize.Comma(d.K), strconv.FormatFloat(d.Smoothing, 'g', -1, 64), d.Predicted,
-			humanize.Comma(tally[d]), fmt.Sprintf("%.1f %%", 100*share)})
+		row := []string{d.Problem, humanize.Comma(d.K), strconv.FormatFloat(d.Smoothing, 'g', -1, 64), d.Predicted,
+			humanize.Comma(tally[d]), fmt.Sprintf("%.1f %%", 100*share)}
+		if requested {
+			row = slices.Insert(row, 2, d.KRequested)
+		}
+		table = append(table, row)
 	}
 	printf(w, "\n")
-	printTable(w, table, "lrrlrr")
+	printTable(w, table, align)
 	if more := len(order) - report.MaxFeatures; more > 0 {
 		printf(w, "… and %d more rows\n", more)
 	}
 	return nil
 }
 
+// hasSameK reports whether decisions differ in nothing but the k that was requested. The list is sorted.
+func hasSameK(list []decided) bool {
+	for i, d := range list {
+		if i > 0 && d.Problem == list[i-1].Problem && d.Smoothing == list[i-1].Smoothing && d.K == list[i-1].K && d.KRequested != list[i-1].KRequested {
+			return true
+		}
+	}
+	return false
+}
+
 // sortDecided sorts predictions as the decisions of a model, then by label.
 func sortDecided(list []decided) {
 	slices.SortFunc(list, func(a, b decided) int {
-		return cmp.Or(strings.Compare(a.Problem, b.Problem), cmp.Compare(a.Smoothing, b.Smoothing), cmp.Compare(a.K, b.K), strings.Compare(a.Predicted, b.Predicted))
+		return cmp.Or(strings.Compare(a.Problem, b.Problem), cmp.Compare(a.Smoothing, b.Smoothing), cmp.Compare(a.K, b.K), strings.Compare(a.KRequested, b.KRequested), strings.Compare(a.Predicted, b.Predicted))
 	})
 }

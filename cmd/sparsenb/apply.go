@@ -73,11 +73,19 @@ func (f *applyFlags) open(ctx context.Context) (*model.Model, transforms.ModelPa
 	return m, p, err
 }
 
-// choose returns the decisions of the flags --k and --smoothing.
+// choose returns the decisions of the flags --k and --smoothing: of a k, those with the same k for all problems, if there are any.
 func (f *applyFlags) choose(decisions []model.Decision) ([]model.Decision, error) {
 	decisions, err := chosen("k", *f.k, decisions, func(d model.Decision) float64 { return float64(d.K) })
 	if err != nil {
 		return nil, err
+	}
+	if *f.k != "" { // as Model.At
+		all := decisions
+		decisions = slices.DeleteFunc(slices.Clone(all), func(d model.Decision) bool {
+			return d.Mixed && slices.ContainsFunc(all, func(o model.Decision) bool {
+				return !o.Mixed && o.Problem == d.Problem && o.K == d.K && o.Smoothing == d.Smoothing
+			})
+		})
 	}
 	return chosen("smoothing", *f.smoothing, decisions, func(d model.Decision) float64 { return d.Smoothing })
 }

@@ -68,6 +68,7 @@ func printDecisions(w io.Writer, e report.Evaluation) {
 	add(differ(func(d report.Evaluated) any { return d.Problem }), "problem", "l", func(d report.Evaluated) string { return d.Problem })
 	add(differ(func(d report.Evaluated) any { return d.Classifier }), "classifier", "l", func(d report.Evaluated) string { return d.Classifier })
 	add(true, "k", "r", func(d report.Evaluated) string { return humanize.Comma(d.K) })
+	add(e.SameK(), "requested", "l", func(d report.Evaluated) string { return d.KRequested })
 	add(differ(func(d report.Evaluated) any { return d.Smoothing }), "smoothing", "r", func(d report.Evaluated) string { return strconv.FormatFloat(d.Smoothing, 'g', -1, 64) })
 	figure(true, "accuracy", evaluation.Accuracy, "%.4f")
 	add(true, "95 % interval", "l", func(d report.Evaluated) string {

@@ -18,6 +18,7 @@ type EvaluationRow struct {
 	Strategy   string  `parquet:"strategy,dict"`
 	Classifier string  `parquet:"classifier,dict"`
 	K          int64   `parquet:"k,dict"`
+	KRequested string  `parquet:"k_requested,dict"` // as in PredictionRow
 	Smoothing  float64 `parquet:"smoothing,dict"`
 	Metric     string  `parquet:"metric,dict"`
 	Class      string  `parquet:"class,dict"`     // that the figure is about; empty for all together
@@ -25,12 +26,12 @@ type EvaluationRow struct {
 	Value      float64 `parquet:"value"`
 }
 
-// Key is that of the decision.
+// Key is that of the decision. Decisions with other KRequested may have the same.
 func (r EvaluationRow) Key() Key { return Key{r.Problem, r.Smoothing, r.K} }
 
-// Compare orders rows by problem, smoothing, k, classifier, metric, class and predicted class.
+// Compare orders rows by problem, smoothing, k, k_requested, classifier, metric, class and predicted class.
 func (r EvaluationRow) Compare(o EvaluationRow) int {
-	return cmp.Or(r.Key().Compare(o.Key()), cmp.Compare(r.Classifier, o.Classifier), cmp.Compare(r.Metric, o.Metric),
+	return cmp.Or(r.Key().Compare(o.Key()), cmp.Compare(r.KRequested, o.KRequested), cmp.Compare(r.Classifier, o.Classifier), cmp.Compare(r.Metric, o.Metric),
 		cmp.Compare(r.Class, o.Class), cmp.Compare(r.Predicted, o.Predicted))
 }
 

@@ -19,6 +19,7 @@ type PredictionRow struct {
 	Label          *string  `parquet:"label,optional"` // of the document, if it has one
 	Problem        string   `parquet:"problem,dict"`   // of the model, or the strategy if several models decide together
 	K              int64    `parquet:"k,dict"`
+	KRequested     string   `parquet:"k_requested,dict"` // as given, such as auto:knee, which may be a different k for each problem
 	Smoothing      float64  `parquet:"smoothing,dict"`
 	Predicted      string   `parquet:"predicted,dict"`           // the label
 	Score          float64  `parquet:"score"`                    // of the predicted class
