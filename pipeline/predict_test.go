@@ -90,7 +90,7 @@ func TestPredictions(t *testing.T) {
 		for i, s := range scores {
 			r := rows[0]
 			rows = rows[1:]
-			if r.Offset != offset || *r.Label != label || r.K != s.Decision.K || r.Predicted != s.Decision.Classes[s.Class] ||
+			if r.Offset != offset || *r.Label != label || r.K != s.Decision.K || r.KRequested != s.Decision.Requested || r.Predicted != s.Decision.Classes[s.Class] ||
 				r.Score != s.Scores[s.Class] || *r.LogProbability != s.LogProbs[s.Class] {
 				t.Errorf("%s: row %+v, the model says %+v", label, r, s)
 			}

@@ -38,6 +38,14 @@ func TestNewEvaluation(t *testing.T) {
 		!slices.Equal(best.Mistakes(), []Confusion{{"b", "a", 1}}) {
 		t.Errorf("%+v", best)
 	}
+	if e.SameK() {
+		t.Error("the ks differ")
+	}
+	rule := row(3, evaluation.Accuracy, "", "", 0.25)
+	rule.KRequested = "auto:knee"
+	if e := NewEvaluation([]modelio.EvaluationRow{row(3, evaluation.Accuracy, "", "", 0.75), rule}); len(e.Decisions) != 2 || !e.SameK() || e.Decisions[1].Figures[evaluation.Accuracy] != 0.25 {
+		t.Errorf("%+v", e)
+	}
 	if text := best.Calibration(); text != "The mean probability of the predicted class is 0.900; 0.750 of the predictions are correct." {
 		t.Error(text)
 	}

@@ -70,8 +70,8 @@ func readRange(ctx context.Context, r corpusio.Range, reading corpusio.Reading, 
 	return read, nil
 }
 
-// labelsOf returns the labels of a document as counts and models have them; none if it has no label.
-func labelsOf(d *corpusio.Document) (labels []string) {
+// LabelsOf returns the labels of a document as counts and models have them; none if it has no label.
+func LabelsOf(d *corpusio.Document) (labels []string) {
 	if len(d.Label) == 0 {
 		return nil
 	}

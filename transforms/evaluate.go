@@ -176,7 +176,7 @@ func (v *evaluateVisitor) document(_ corpusio.Range, d *corpusio.Document) error
 	if times == 0 {
 		return nil
 	}
-	all := labelsOf(d)
+	all := LabelsOf(d)
 	if len(all) == 0 {
 		e.labels.Without += times
 		return nil

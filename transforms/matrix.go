@@ -152,7 +152,7 @@ func (v *matrixVisitor) document(r corpusio.Range, d *corpusio.Document) error {
 	if err != nil {
 		return err
 	}
-	labels := labelsOf(d)
+	labels := LabelsOf(d)
 	if v.numbers != nil {
 		if labels, err = v.numbersOf(labels); err != nil {
 			return err

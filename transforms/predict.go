@@ -151,7 +151,7 @@ func (v *predictVisitor) document(r corpusio.Range, d *corpusio.Document) error 
 	if err != nil {
 		return err
 	}
-	label := strings.Join(labelsOf(d), ",")
+	label := strings.Join(LabelsOf(d), ",")
 	rows, err := v.rows.at(r, d, len(d.ID)+len(label)+len(scores)*24*(1+v.params.Reasons)+16)
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func writeDecided(w io.Writer, s model.Scores, p *model.Predictor, d *corpusio.D
 	if s.LogProbs != nil {
 		confidence = math.Exp(s.LogProbs[s.Class])
 	}
-	printf(w, "%s\t%s\t%s\t%s", oneField.Replace(s.Decision.Classes[s.Class]), strconv.FormatFloat(confidence, 'g', 6, 64), oneField.Replace(string(d.Label)), oneField.Replace(string(d.Text)))
+	printf(w, "%s\t%s\t%s\t%s", oneField.Replace(s.Decision.Classes[s.Class]), strconv.FormatFloat(confidence, 'g', 6, 64), oneField.Replace(strings.Join(transforms.LabelsOf(d), ",")), oneField.Replace(string(d.Text)))
 	if reasons > 0 {
 		var list []string
 		for _, r := range p.Explain(0, reasons) {
