@@ -38,16 +38,16 @@ func (c *Contingency) Merge(o Contingency) {
 // Documents returns the number of documents.
 func (c Contingency) Documents() int64 { return c.Both + c.Only + c.OnlyOther + c.Neither }
 
-// FewDiscordant is the number of documents on which one decision of two is correct, from which on McNemar's test uses the χ²
+// fewDiscordant is the number of documents on which one decision of two is correct, from which on McNemar's test uses the χ²
 // distribution.
-const FewDiscordant = 25
+const fewDiscordant = 25
 
 // McNemar tests whether two decisions are correct equally often. p is the probability of a difference at least as large if they
-// are. With fewer than FewDiscordant documents on which exactly one is correct it is that of the exact two-sided binomial test,
+// are. With fewer than fewDiscordant documents on which exactly one is correct it is that of the exact two-sided binomial test,
 // and exact is true; otherwise that of χ² = (|b - c| - 1)²/(b + c), with one degree of freedom (Edwards 1948).
 func (c Contingency) McNemar() (p, statistic float64, exact bool) {
 	few, n := min(c.Only, c.OnlyOther), c.Only+c.OnlyOther
-	if n >= FewDiscordant {
+	if n >= fewDiscordant {
 		difference := math.Abs(float64(c.Only-c.OnlyOther)) - 1
 		if difference < 0 {
 			difference = 0

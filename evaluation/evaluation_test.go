@@ -170,7 +170,7 @@ func TestMcNemarIsThatOfSciPy(t *testing.T) {
 	for i, want := range python(t, cases) {
 		c := Contingency{Both: 5, Only: cases[i]["only"], OnlyOther: cases[i]["other"], Neither: 7}
 		p, statistic, exact := c.McNemar()
-		if exact != (c.Only+c.OnlyOther < FewDiscordant) {
+		if exact != (c.Only+c.OnlyOther < fewDiscordant) {
 			t.Fatalf("%+v: exact is %v", c, exact)
 		}
 		name := "p"

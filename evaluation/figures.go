@@ -45,9 +45,6 @@ const (
 	McNemarStatistic   = "mcnemar_statistic" // χ², if p is not that of the exact test
 )
 
-// MaxUnknownLabels is how many labels that the model does not know are named.
-const MaxUnknownLabels = modelio.MaxOtherLabels
-
 // Labels counts the documents by whether the model knows their labels.
 type Labels struct {
 	Known, Without int64
@@ -78,7 +75,7 @@ func Figures(t *Tally, labels Labels) []modelio.EvaluationRow {
 	f.add(Documents, "", float64(m.all))
 	f.add(WithoutLabel, "", float64(labels.Without))
 	f.add(UnknownLabel, "", float64(labels.UnknownDocuments()))
-	for _, l := range labels.Unknown.Top(MaxUnknownLabels) {
+	for _, l := range labels.Unknown.Top(modelio.MaxOtherLabels) {
 		f.add(UnknownLabel, l.Label, float64(l.Documents))
 	}
 	if other := labels.Known - m.all; other > 0 {
@@ -127,7 +124,7 @@ func (t *Tally) matrix() matrix {
 
 func (f *figures) addConfusion(m matrix) {
 	accuracy := float64(m.correct) / float64(m.all)
-	low, high := Wilson(m.correct, m.all)
+	low, high := wilson(m.correct, m.all)
 	f.add(Accuracy, "", accuracy)
 	f.add(AccuracyLow, "", low)
 	f.add(AccuracyHigh, "", high)
@@ -164,8 +161,8 @@ func ratio(a, b int64) float64 {
 	return float64(a) / float64(b)
 }
 
-// Wilson returns the score interval of Wilson (1927) for a proportion, with a confidence of 95 %. n must be above 0.
-func Wilson(correct, n int64) (low, high float64) {
+// wilson returns the score interval of Wilson (1927) for a proportion, with a confidence of 95 %. n must be above 0.
+func wilson(correct, n int64) (low, high float64) {
 	const z = 1.959963984540054 // the quantile 0.975 of the normal distribution
 	p, size := float64(correct)/float64(n), float64(n)
 	center := (p + z*z/(2*size)) / (1 + z*z/size)
@@ -188,15 +185,15 @@ func (f *figures) addProbabilities(documents int64) {
 		if bin.Documents == 0 {
 			continue
 		}
-		name := BinName(i)
+		name := binName(i)
 		f.add(CalibrationDocuments, name, float64(bin.Documents))
 		f.add(CalibrationAccuracy, name, ratio(bin.Correct, bin.Documents))
 		f.add(CalibrationProbability, name, bin.Probability.Float()/float64(bin.Documents))
 	}
 }
 
-// BinName returns the limits of a bin: 0.5-0.6 has the probabilities above 0.5, up to 0.6.
-func BinName(bin int) string { return fmt.Sprintf("%.1f-%.1f", float64(bin)/Bins, float64(bin+1)/Bins) }
+// binName returns the limits of a bin: 0.5-0.6 has the probabilities above 0.5, up to 0.6.
+func binName(bin int) string { return fmt.Sprintf("%.1f-%.1f", float64(bin)/Bins, float64(bin+1)/Bins) }
 
 func (f *figures) addAUC() {
 	t := f.tally

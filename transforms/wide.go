@@ -13,13 +13,13 @@ import (
 	"github.com/sparsenb/sparsenb/transforms/kernel"
 )
 
-// WidePrefix is before the name of a feature's column that would otherwise have the name of another column.
-const WidePrefix = "feature:"
+// widePrefix is before the name of a feature's column that would otherwise have the name of another column.
+const widePrefix = "feature:"
 
 // wideName returns the name of the column of a feature. No two features have the same.
 func wideName(feature string) string {
-	if slices.Contains(modelio.WideColumns, feature) || strings.HasPrefix(feature, WidePrefix) {
-		return WidePrefix + feature
+	if slices.Contains(modelio.WideColumns, feature) || strings.HasPrefix(feature, widePrefix) {
+		return widePrefix + feature
 	}
 	return feature
 }

@@ -30,7 +30,7 @@ type Scorer struct {
 // NewScorer returns a scorer with an empty tally. columns are those of the plan.
 func NewScorer(p *Plan, columns *kernel.Columns) *Scorer {
 	s := &Scorer{
-		plan: p, vectorizer: columns.NewVectorizer(), numbers: map[string]int{}, tally: NewTally(p),
+		plan: p, vectorizer: columns.NewVectorizer(), numbers: map[string]int{}, tally: newTally(p.Folds.Number, len(p.Presence)*p.Smoothing*p.K, len(p.Classes)),
 		joined: make([]float64, len(p.Classes)), votes: make([]float64, len(p.Classes)),
 	}
 	for i, label := range p.Classes {

@@ -16,11 +16,6 @@ type Figures struct {
 	LogLoss evaluation.Sum
 }
 
-// NewTally returns an empty tally.
-func NewTally(p *Plan) *Tally {
-	return newTally(p.Folds.Number, len(p.Presence)*p.Smoothing*p.K, len(p.Classes))
-}
-
 func newTally(folds, points, classes int) *Tally {
 	t := &Tally{}
 	for range folds {

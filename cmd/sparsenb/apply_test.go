@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"slices"
 	"testing"
 
@@ -16,8 +15,7 @@ func TestChooseK(t *testing.T) {
 		{Problem: "ovr", K: 12, Requested: "auto:gain=99%", Smoothing: 1, Mixed: true},
 	}
 	for k, want := range map[string][]string{"": {"10", "auto:knee", "auto:gain=99%"}, "10": {"10"}, "12": {"auto:gain=99%"}, "10,12": {"10", "auto:gain=99%"}} {
-		f := addApplyFlags(flag.NewFlagSet("predict", flag.ContinueOnError))
-		*f.k = k
+		f := applyFlags{k: &k, smoothing: new("")}
 		chosen, err := f.choose(decisions)
 		if err != nil {
 			t.Fatal(err)
