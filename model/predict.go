@@ -15,7 +15,7 @@ type Prediction struct {
 	Label string  // the predicted class
 	Score float64 // of the class, see Scores
 
-	// Probability is that of the class, and LogProbability its natural logarithm. Both are 0 unless Decision.Probable.
+	// Probability is that of the class, and LogProbability its natural logarithm. Both are 0 unless the Decision is Probable.
 	Probability, LogProbability float64
 
 	Classes []string  // of the decision

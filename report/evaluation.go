@@ -123,9 +123,9 @@ func (d Evaluated) Compared(against string) string {
 	case f[evaluation.Accuracy] < f[evaluation.AgainstAccuracy]:
 		verdict = "this model is significantly worse"
 	}
-	return fmt.Sprintf("%s with k = %s has the accuracy %.4f. %s predicted correctly by this model only, %s by that one only: %s (McNemar's test, %s: p = %.2g).", against,
+	return fmt.Sprintf("%s with k = %s has the accuracy %.4f. %s predicted correctly by this model only, %s by that one only: %s (McNemar's test, %s: p %s).", against,
 		humanize.Comma(int64(f[evaluation.AgainstK])), f[evaluation.AgainstAccuracy], isOrAre(f[evaluation.McNemarOnlyModel]),
-		humanize.Comma(int64(f[evaluation.McNemarOnlyAgainst])), verdict, test, p)
+		humanize.Comma(int64(f[evaluation.McNemarOnlyAgainst])), verdict, test, PValue(p))
 }
 
 func isOrAre(documents float64) string {
@@ -133,4 +133,12 @@ func isOrAre(documents float64) string {
 		return "1 document is"
 	}
 	return Plural(int64(documents), "document") + " are"
+}
+
+// PValue formats a p-value, with its sign of comparison.
+func PValue(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("= %.2g", p)
 }

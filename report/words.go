@@ -196,18 +196,8 @@ func (m Model) bursts() string {
 // notes says what was read but not counted, and what is unknown about the features.
 func notes(p modelio.Published) (notes []string) {
 	d, v := p.Manifest.Drops, NewVocabulary(p.Manifest.Run)
-	var lines int64
-	var reasons []string
-	for reason, n := range d.Lines {
-		lines += n
-		reasons = append(reasons, fmt.Sprintf("%s: %s", reason, humanize.Comma(n)))
-	}
-	if lines > 0 {
-		where := modelio.ManifestFile + " lists the first"
-		if p.Manifest.Rejected != nil {
-			where = p.Manifest.Rejected.Name + " lists them"
-		}
-		notes = append(notes, fmt.Sprintf("%s rejected (%s)%s; %s", Plural(lines, "malformed record"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), rejectFiles(d), where))
+	if rejected := Rejected(p.Manifest); rejected != "" {
+		notes = append(notes, rejected)
 	}
 	if more := p.Manifest.MoreLabels; more > 0 {
 		total := int64(0)
@@ -239,6 +229,24 @@ func notes(p modelio.Published) (notes []string) {
 		notes = append(notes, "the names in the selected buckets are unknown, because counts do not contain them; sparsenb train reads them from the text")
 	}
 	return notes
+}
+
+// Rejected says how many records were malformed, and why; "" if none were.
+func Rejected(m modelio.Manifest) string {
+	var lines int64
+	var reasons []string
+	for reason, n := range m.Drops.Lines {
+		lines += n
+		reasons = append(reasons, fmt.Sprintf("%s: %s", reason, humanize.Comma(n)))
+	}
+	if lines == 0 {
+		return ""
+	}
+	where := modelio.ManifestFile + " lists the first"
+	if m.Rejected != nil {
+		where = m.Rejected.Name + " lists them"
+	}
+	return fmt.Sprintf("%s rejected (%s)%s; %s", Plural(lines, "malformed record"), strings.Join(slices.Sorted(slices.Values(reasons)), ", "), rejectFiles(m.Drops), where)
 }
 
 // rejectFiles says which files have the most rejected records, unless there is only one file.

@@ -27,6 +27,9 @@ func printApplied(ctx context.Context, w io.Writer, p modelio.Published) error {
 	for _, warning := range m.Warnings {
 		warn("%s", warning)
 	}
+	if rejected := report.Rejected(m); rejected != "" {
+		warn("%s", rejected)
+	}
 	printf(w, "%s, model %s\n", report.Plural(m.Read, "document"), fromHere(m.Model.Name))
 	switch m.Verb {
 	case "predict":

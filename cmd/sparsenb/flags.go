@@ -52,11 +52,30 @@ func (f flags) parse(args []string) (arguments []string, err error) {
 			return nil, cmp.Or(repeated, f.explain(err))
 		}
 		if f.set.NArg() == 0 {
-			return arguments, nil
+			return arguments, f.checkWorkerFlags()
 		}
 		arguments = append(arguments, f.set.Arg(0))
 		args = f.set.Args()[1:]
 	}
+}
+
+// workerFlags are those with which Beam starts a worker. In a command they have no effect.
+var workerFlags = []string{"id", "control_endpoint", "logging_endpoint", "semi_persist_dir"}
+
+func (f flags) checkWorkerFlags() (err error) {
+	if isWorker(f.set) {
+		return nil
+	}
+	f.set.Visit(func(g *flag.Flag) {
+		switch {
+		case err != nil || !slices.Contains(workerFlags, g.Name):
+		case g.Name == "id" && f.set.Lookup("id_column") != nil:
+			err = modelio.Usagef("--id is a flag of Beam's workers; a column with identifiers is named with --id_column")
+		default:
+			err = modelio.Usagef("--%s is a flag of Beam's workers, and has no effect here; remove it", g.Name)
+		}
+	})
+	return err
 }
 
 func (f flags) explain(err error) error {
@@ -68,7 +87,11 @@ func (f flags) explain(err error) error {
 		return modelio.Usagef("%s", strings.NewReplacer("invalid boolean flag ", "--", "flag -", "flag --", "for -", "for --", ": -", ": --").Replace(err.Error()))
 	}
 	var all []string
-	f.set.VisitAll(func(g *flag.Flag) { all = append(all, g.Name) })
+	f.set.VisitAll(func(g *flag.Flag) {
+		if !slices.Contains(workerFlags, g.Name) {
+			all = append(all, g.Name)
+		}
+	})
 	unknown := fmt.Sprintf("unknown flag --%s for %q", strings.TrimLeft(name, "-"), f.command.name)
 	if guess := cmp.Or(nearest(name, f.listed), nearest(name, all)); guess != "" {
 		return modelio.Usagef("%s; did you mean --%s?", unknown, guess)

@@ -80,8 +80,11 @@ func (f *applyFlags) predictStream(ctx context.Context, in io.Reader, out io.Wri
 	if err := documents.Close(); err != nil {
 		return streamError(err)
 	}
+	if left := documents.Skipped(); left.Blank > 0 || left.OtherClasses > 0 {
+		warn("%s and %s have no prediction", report.Plural(left.Blank, "empty line"), report.Plural(left.OtherClasses, "document")+" of classes that --classes leaves out")
+	}
 	if rejected > 0 {
-		warn("%s of %s are malformed and have no prediction; the first: %s", report.Plural(rejected, "line"), report.Count(float64(total+rejected)), first)
+		warn("%s of %s malformed, without a prediction; the first: %s", report.Plural(rejected, "line"), report.Count(float64(total+rejected)), first)
 	}
 	if budget.Exceeded(rejected, total+rejected) {
 		return &modelio.Error{Exit: modelio.ExitData, Err: fmt.Errorf("%d of %d lines are malformed, more than --max_rejected=%s", rejected, total+rejected, budget.Text)}

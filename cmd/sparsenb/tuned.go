@@ -58,6 +58,9 @@ func printTuning(ctx context.Context, w io.Writer, p modelio.Published) error {
 	for _, warning := range m.Warnings {
 		warn("%s", warning)
 	}
+	if rejected := report.Rejected(m); rejected != "" {
+		warn("%s", rejected)
+	}
 	chosen := rows[slices.IndexFunc(rows, func(r modelio.TuningRow) bool { return r.Chosen })]
 	best := rows[slices.IndexFunc(rows, func(r modelio.TuningRow) bool { return r.Best })]
 	printf(w, "%s in %s, %s folds, %s\n", report.Plural(chosen.Documents, "document"), fmt.Sprintf("%d classes", len(m.Classes)), m.Options["folds"],
