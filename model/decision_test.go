@@ -250,13 +250,16 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// Without smoothing, a naive Bayes model of occurrences that were selected by documents has no limits.
+// Without smoothing, a naive Bayes model of occurrences that were selected by documents has no limits, so train refuses it.
 func TestInfiniteWeights(t *testing.T) {
 	t.Parallel()
 	s := of(federalist, "9")
 	s.selection.Model, s.selection.Classifier = solver.Bernoulli, modelio.MultinomialNB
 	s.selection.Smoothing = []float64{0}
-	refused(t, s.trained(t), modelio.ExitUsage, "infinite", "--smoothing above 0")
+	var failed *modelio.Error
+	if err := s.selection.Validate(); !errors.As(err, &failed) || failed.Exit != modelio.ExitUsage || !strings.Contains(err.Error(), "--smoothing above 0") {
+		t.Errorf("%v", err)
+	}
 }
 
 // Tables that do not fit together are errors.
@@ -273,6 +276,13 @@ func TestNewRefuses(t *testing.T) {
 		func(p *tables) { p.Features[0].Weight = math.Inf(1) },
 		func(p *tables) { p.Models[0].Intercept = math.NaN() },
 		func(p *tables) { p.Models[0].Strategy = "tree" },
+		func(p *tables) { p.Models[1].Model = "poisson" },
+		func(p *tables) { p.Models[1].Classifier = "forest" },
+		func(p *tables) {
+			for i := range p.Models {
+				p.Models[i].Smoothing, p.Features[i].Smoothing = math.Inf(1), math.Inf(1)
+			}
+		},
 		func(p *tables) { p.Models[0].Strategy = modelio.Joint },
 		func(p *tables) { p.Models[0].Classifier = "svm" },
 		func(p *tables) { p.Models = append(p.Models, p.Models[0]) },

@@ -13,6 +13,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,9 @@ func New(p Params) (*Model, error) {
 func (m *Model) add(p Params) error {
 	if len(p.Models) == 0 {
 		return errors.New("there is no model")
+	}
+	if err := checkKnown(p.Models); err != nil {
+		return err
 	}
 	var columns map[string]int32
 	m.names, columns = namesOf(p.Features)
@@ -142,3 +146,18 @@ func (m *Model) SHA256() string { return m.sha256 }
 
 // Manifest returns the manifest of the run; zero if the model is of [New].
 func (m *Model) Manifest() modelio.Manifest { return m.manifest }
+
+// checkKnown fails if rows of a model have values that this program does not know.
+func checkKnown(rows []modelio.ModelRow) error {
+	for _, row := range rows {
+		switch {
+		case !(row.Smoothing >= 0) || math.IsInf(row.Smoothing, 0):
+			return fmt.Errorf("%s: the smoothing is %v, and must be a number of at least 0; train again", row.Problem, row.Smoothing)
+		case row.Model != "multinomial" && row.Model != "bernoulli":
+			return fmt.Errorf("unknown model %q; it was probably written by a newer version of sparsenb", row.Model)
+		case !slices.Contains(modelio.Classifiers, classifierOf(row)):
+			return fmt.Errorf("unknown classifier %q; it was probably written by a newer version of sparsenb", row.Classifier)
+		}
+	}
+	return nil
+}

@@ -13,6 +13,7 @@ func byLogOdds(p *Predictor, r *rule, s *Scores) {
 		s.Class = 1
 	}
 	s.Scores[0], s.Scores[1] = odds.float(), odds.negative().float()
+	s.Scores[0], s.Scores[1] = s.Scores[0]+0, s.Scores[1]+0 // never -0
 	if s.LogProbs != nil {
 		s.LogProbs[0], s.LogProbs[1] = math.Inf(-1), math.Inf(-1)
 		if odds.order >= 0 {

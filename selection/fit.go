@@ -174,7 +174,7 @@ func (m rankedModel) fit(ctx context.Context, d *Documents, c float64) ([]Fitted
 		advice := ""
 		switch {
 		case errors.Is(err, linear.ErrNotConverged):
-			advice = "; use a smaller --c, or scale the values of a matrix"
+			advice = "; use a smaller --c, or values of about 1: --weights=tfidf or a scaled matrix"
 		case errors.Is(err, linear.ErrClasses):
 			advice = "; leave the class out with --classes, or use a naive Bayes classifier"
 		}

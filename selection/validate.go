@@ -58,6 +58,8 @@ func (p Params) validateClassifier() error {
 		return modelio.Usagef("--classifier=%s: must be one of %s", c, strings.Join(modelio.Classifiers, ", "))
 	case Fitted(c) && !(p.C >= LeastC && p.C <= MostC):
 		return modelio.Usagef("--c=%v: must be a number from %g to %g", p.C, LeastC, MostC)
+	case p.Model == solver.Bernoulli && (c == modelio.MultinomialNB || c == modelio.ComplementNB) && slices.Contains(p.Smoothing, 0):
+		return modelio.Usagef("--classifier=%s with --model=bernoulli needs a --smoothing above 0: without it a class may have no occurrences of the selected features", c)
 	case !Fitted(c) && p.C != 0:
 		return modelio.Usagef("--c=%v: is for --classifier=logistic and svm; naive Bayes has --smoothing", p.C)
 	}

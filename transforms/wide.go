@@ -18,7 +18,8 @@ const widePrefix = "feature:"
 
 // wideName returns the name of the column of a feature. No two features have the same.
 func wideName(feature string) string {
-	if slices.Contains(modelio.WideColumns, feature) || strings.HasPrefix(feature, widePrefix) {
+	same := func(column string) bool { return strings.EqualFold(column, feature) } // for many programs they are
+	if slices.ContainsFunc(modelio.WideColumns, same) || strings.HasPrefix(feature, widePrefix) {
 		return widePrefix + feature
 	}
 	return feature

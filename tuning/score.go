@@ -17,11 +17,10 @@ type Scorer struct {
 	numbers    map[string]int // of classes
 	tally      *Tally
 
-	presence []float64 // a 1 for each column of a row
-	sums     []sum     // of a table with one output, by smoothing and set
-	terms    []float64 // of another table, by smoothing, set and output: the sum of values times terms
-	values   []float64 // by smoothing and set: the sum of values
-	total    []float64
+	presence []float64   // a 1 for each column of a row
+	sums     []sum       // of a table with one output, by smoothing and set
+	terms    []float64   // of another table, by smoothing, set and output: the sum of values times terms
+	values   []float64   // by smoothing and set: the sum of values
 	scores   [][]float64 // by problem: by smoothing, k and output
 	joined   []float64   // by class
 	votes    []float64

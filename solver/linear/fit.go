@@ -29,6 +29,10 @@ var ErrNotConverged = errors.New("did not converge")
 // Tolerance is the relative distance of the objective from its minimum that a model has at most.
 const Tolerance = 1e-8
 
+// roundedTolerance is the Tolerance if rounding ends every search before: with a large c, the gradient is a difference of large
+// numbers. The distance is an upper bound; the objective itself is much nearer.
+const roundedTolerance = 1e-4
+
 // goal is the relative distance that a search tries to reach. Rounding often ends it before, near 1e-10.
 const goal = 1e-12
 
@@ -140,7 +144,7 @@ func fit(ctx context.Context, rows *Rows, models int, curvature float64, f objec
 		}
 		copy(x, nearest.parameters)
 	}
-	if !(nearest.distance <= Tolerance*nearest.value) {
+	if !(nearest.distance <= roundedTolerance*nearest.value) {
 		return Model{}, fmt.Errorf("%w in %d evaluations of the objective", ErrNotConverged, m.Evaluations)
 	}
 	m.Objective = nearest.value
