@@ -70,14 +70,17 @@ image: ## the container image sparsenb; BUILDER is docker or podman
 containers: ## installs podman with apt, for the tests of the image
 	@command -v podman >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends podman runc; }
 
-# A short run of every fuzz test, from its seeds.
+# A short run of every fuzz test, from its seeds. Sometimes go test reports the end of the time as a failure; a finding has a
+# failing input.
 .PHONY: fuzz
 fuzz:
 	@set -e; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for name in $$(grep -h '^func Fuzz' $$package/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9]*\).*/\1/'); do \
 			echo "fuzz $$package $$name"; \
 			echo "fuzz $$name" >>$(LOG); \
-			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package >$(CACHE)/fuzz.log 2>&1 || { cat $(CACHE)/fuzz.log; exit 1; }; \
+			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package >$(CACHE)/fuzz.log 2>&1 || \
+				{ grep -q 'context deadline exceeded' $(CACHE)/fuzz.log && ! grep -q 'Failing input' $(CACHE)/fuzz.log; } || \
+				{ cat $(CACHE)/fuzz.log; exit 1; }; \
 		done; \
 	done
 
