@@ -15,11 +15,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/dustin/go-humanize"
 
@@ -46,13 +44,7 @@ func run() error {
 		flag.Usage()
 		return errors.New("there are no arguments")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	dir, err := os.MkdirTemp("", "sparsenb-bench-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(o.bench(ctx, dir), os.RemoveAll(dir))
+	return process.InTempDir(o.bench)
 }
 
 type options struct{ train, test, python string }

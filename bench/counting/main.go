@@ -18,11 +18,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"syscall"
 
 	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
@@ -62,13 +60,7 @@ func run() error {
 		return err
 	}
 	// An interrupted run removes its files, too.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	dir, err := os.MkdirTemp("", "sparsenb-bench-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(o.bench(ctx, dir), os.RemoveAll(dir))
+	return process.InTempDir(o.bench)
 }
 
 type options struct {

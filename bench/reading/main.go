@@ -17,13 +17,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/sparsenb/sparsenb/bench/internal/process"
 )
@@ -46,13 +44,7 @@ func run() error {
 		flag.Usage()
 		return errors.New("rounds and sizes are positive numbers, and there are no arguments")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	dir, err := os.MkdirTemp("", "sparsenb-bench-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(o.bench(ctx, dir), os.RemoveAll(dir))
+	return process.InTempDir(o.bench)
 }
 
 type options struct {

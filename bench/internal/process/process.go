@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -77,3 +79,14 @@ func Median(samples []Sample, of func(Sample) float64) float64 {
 func Wall(s Sample) float64   { return s.Wall }
 func CPU(s Sample) float64    { return s.CPU }
 func Memory(s Sample) float64 { return s.Memory }
+
+// InTempDir calls do with a temporary folder, which it removes, and a context that SIGINT and SIGTERM end.
+func InTempDir(do func(ctx context.Context, dir string) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.MkdirTemp("", "sparsenb-bench-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ctx, dir), os.RemoveAll(dir))
+}
