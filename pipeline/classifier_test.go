@@ -2,17 +2,14 @@ package pipeline
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
@@ -42,21 +39,7 @@ type comparison struct {
 
 func compareClassifiers(t *testing.T, runs []classified) (results [][]comparison) {
 	t.Helper()
-	python := outside.Python(t)
-	input, err := json.Marshal(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "../testdata/classifiers/sklearn_models.py")
-	var stderr strings.Builder
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.String())
-	}
-	if err := json.Unmarshal(out, &results); err != nil {
-		t.Fatal(err)
-	}
+	askPython(t, "../testdata/classifiers/sklearn_models.py", runs, &results)
 	return results
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/corpusio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/selection"
@@ -282,5 +285,24 @@ func contains(t testing.TB, err error, want ...string) {
 	}
 	if err != nil && strings.Contains(err.Error(), "\n") {
 		t.Errorf("more than one line: %v", err)
+	}
+}
+
+// askPython runs a script with a question as JSON, and decodes its answer.
+func askPython(t testing.TB, script string, question, answer any) {
+	t.Helper()
+	input, err := json.Marshal(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(outside.Python(t), script)
+	var stderr strings.Builder
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", script, err, stderr.String())
+	}
+	if err := json.Unmarshal(out, answer); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -53,7 +51,7 @@ func strangeCorpus(rng *rand.Rand) string {
 // scikit-learn's naive Bayes, fitted to the rows of the training documents, has the weights of the model; and all layouts have
 // the same rows.
 func TestScikitLearnFitsTheMatrix(t *testing.T) {
-	python := outside.Python(t)
+	outside.Python(t)
 	rng := rand.New(rand.NewPCG(14, 9))
 	three := func() Documents { return documents(t, save(t, "random.tsv", randomCorpus(rng))) }
 	with := func(d Documents, change func(*Documents)) Documents { change(&d); return d }
@@ -116,21 +114,8 @@ func TestScikitLearnFitsTheMatrix(t *testing.T) {
 		}
 		cases = append(cases, m)
 	}
-	input, err := json.Marshal(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "testdata/transform.py")
-	var stderr strings.Builder
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.String())
-	}
 	var results []result
-	if err := json.Unmarshal(out, &results); err != nil {
-		t.Fatal(err)
-	}
+	askPython(t, "testdata/transform.py", cases, &results)
 	for i, r := range results {
 		if r.Layouts > 0 || r.Weights > 1e-12 || r.Values < 50 || r.Models == 0 {
 			t.Errorf("case %d: %+v", i, r)

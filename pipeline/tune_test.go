@@ -6,12 +6,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -256,7 +254,7 @@ type crossValidated struct {
 // The figures of each fold are those of scikit-learn's cross_val_score, with the selection inside the pipeline. The features
 // that train selects without a fold are given.
 func TestTuneIsCrossValScore(t *testing.T) {
-	python := outside.Python(t)
+	outside.Python(t)
 	const folds = 3
 	rng := rand.New(rand.NewPCG(14, 6))
 	var cases []tuned
@@ -310,21 +308,8 @@ func TestTuneIsCrossValScore(t *testing.T) {
 		}
 		cases = append(cases, in)
 	}
-	input, err := json.Marshal(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "../testdata/tuning/cross_val.py")
-	var stderr strings.Builder
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.String())
-	}
 	var want [][]crossValidated
-	if err := json.Unmarshal(out, &want); err != nil {
-		t.Fatal(err)
-	}
+	askPython(t, "../testdata/tuning/cross_val.py", cases, &want)
 	compared := 0
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12+1e-12*math.Abs(b) }
 	for i, in := range cases {

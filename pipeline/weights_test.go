@@ -1,19 +1,15 @@
 package pipeline
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/sparsenb/sparsenb/internal/outside"
 	"github.com/sparsenb/sparsenb/io/countio"
 	"github.com/sparsenb/sparsenb/io/modelio"
 	"github.com/sparsenb/sparsenb/io/tableio"
@@ -48,21 +44,7 @@ func (w weighed) weights() kernel.Weights {
 // vectorizedValues returns for each case, feature and class the sum of the rounded values, the documents, and the exact sum.
 func vectorizedValues(t *testing.T, cases []weighed) (values []map[string]map[string][3]float64) {
 	t.Helper()
-	python := outside.Python(t)
-	input, err := json.Marshal(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "../testdata/analyzer/weights.py")
-	var stderr strings.Builder
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.String())
-	}
-	if err := json.Unmarshal(out, &values); err != nil {
-		t.Fatal(err)
-	}
+	askPython(t, "../testdata/analyzer/weights.py", cases, &values)
 	return values
 }
 
