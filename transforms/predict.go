@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -53,8 +54,35 @@ func (p ModelParams) Validate() error {
 	return nil
 }
 
-// open reads the model in a worker.
+// openModels are the models that this process has opened last, by the checksum of the manifest. Each step and each shard needs
+// one, and opening it reads its files twice.
+var openModels = struct {
+	sync.Mutex
+	bySHA256 map[string]*model.Model
+}{bySHA256: map[string]*model.Model{}}
+
+// maxOpenModels are those of a run: a model, and the one that it is compared with.
+const maxOpenModels = 2
+
+// open returns the model in a worker.
 func (p ModelParams) open(ctx context.Context) (*model.Model, error) {
+	openModels.Lock()
+	defer openModels.Unlock()
+	if m := openModels.bySHA256[p.SHA256]; m != nil {
+		return m, nil
+	}
+	m, err := p.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(openModels.bySHA256) == maxOpenModels {
+		clear(openModels.bySHA256)
+	}
+	openModels.bySHA256[p.SHA256] = m
+	return m, nil
+}
+
+func (p ModelParams) read(ctx context.Context) (*model.Model, error) {
 	m, err := model.Open(ctx, p.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w; workers must be able to read the folder of the model", err)
